@@ -1,0 +1,112 @@
+# Few verbs; the README and .ci/run call these too. A stamp in a virtual environment says that a step is done,
+# so a second `make test` starts testing at once.
+
+VENV := .venv
+PEERS := .venv-peers
+BIN := $(VENV)/bin
+# The first that runs and is new enough: a shim on the PATH may exist and still not run.
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3.14 python3; do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && command -v "$$p" && break; done)
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
+FUZZ_SECONDS ?= 60
+RUST_SOURCES := $(shell find rust -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+
+.DEFAULT_GOAL := help
+.PHONY: help demo setup test build lint fmt bench peers handover torch fuzz interop wheel docs clean
+
+help:  ## list the verbs
+	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
+
+demo: setup  ## open a model that Burn wrote, map it, check it, write the same bytes again
+	$(BIN)/python examples/open_burn_model.py
+
+setup: $(VENV)/.stamp-core  ## make .venv with an importable burnpy
+
+test: setup  ## the tests of the pure crates and of the package
+	cargo test --release --quiet
+	$(BIN)/python -m pytest
+
+build: $(VENV)/.stamp-dev  ## build the core again, whatever make thinks
+	rm -f $(VENV)/.stamp-core
+	$(MAKE) $(VENV)/.stamp-core
+
+lint: setup  ## formatting, clippy, ruff, types, and that the stub tells the truth
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/mypy tests/typing
+	$(BIN)/python -m mypy.stubtest burnpy._core --allowlist tests/typing/stubtest_allowlist.txt
+
+fmt: $(VENV)/.stamp-dev  ## lay out Rust and Python
+	cargo fmt --all
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+
+bench: peers  ## measure against the peers; results go to benches/record
+	$(PEERS)/bin/python -m pytest benches/python -p no:cacheprovider
+	cargo bench --quiet
+
+# The tests that hand arrays to other packages. They need jax and torch alone, not all the peers of the benchmarks.
+handover: $(PEERS)/.stamp-core torch  ## the hand-over tests with jax and torch
+	$(PEERS)/bin/python -m pytest -m peers
+
+peers: $(PEERS)/.stamp-peers torch  ## .venv-peers: burnpy beside safetensors, h5py, jax and, where there is room, torch
+
+torch: $(PEERS)/.stamp-core
+	sh .ci/install-torch $(PEERS)
+
+# The sanitizers that cargo-fuzz asks for are unstable flags: RUSTC_BOOTSTRAP lets the stable compiler take them.
+fuzz:  ## run every fuzz target for FUZZ_SECONDS
+	cargo fuzz --version >/dev/null 2>&1 || cargo install --locked --quiet cargo-fuzz
+	set -e; for target in $$(cd fuzz && RUSTC_BOOTSTRAP=1 cargo fuzz list); do \
+		(cd fuzz && RUSTC_BOOTSTRAP=1 cargo fuzz run "$$target" -- -max_total_time=$(FUZZ_SECONDS)); done
+
+interop: setup  ## let the real Burn read what burnpy wrote
+	cargo build --release --quiet --manifest-path tests/interop/Cargo.toml
+	$(BIN)/python -m pytest tests/interop
+
+wheel: $(VENV)/.stamp-wheel  ## wheel and sdist in dist/, audited and tried in an empty environment
+	rm -rf dist
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --zig --compatibility manylinux_2_17 --out dist
+	$(BIN)/maturin sdist --out dist
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/auditwheel show dist/*.whl
+	bash .ci/try-wheel $(BIN)/python dist
+
+docs: setup  ## the guide as HTML in docs/_build
+	$(BIN)/python $(PIP_INSTALL) --group docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build
+
+clean:  ## remove what the other verbs made
+	rm -rf $(VENV) $(PEERS) target dist docs/_build
+
+$(VENV)/.stamp-dev: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "burnpy needs Python 3.11 or newer on the PATH"; exit 1; }
+	test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV)
+	$(BIN)/python $(PIP_INSTALL) --upgrade 'pip>=25.1'
+	$(BIN)/python $(PIP_INSTALL) --group dev
+	touch $@
+
+$(VENV)/.stamp-core: $(VENV)/.stamp-dev $(RUST_SOURCES) python/burnpy/__init__.py
+	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --release --quiet
+	touch $@
+
+$(VENV)/.stamp-wheel: $(VENV)/.stamp-dev
+	$(BIN)/python $(PIP_INSTALL) --group wheel
+	touch $@
+
+$(PEERS)/.stamp-dev: pyproject.toml
+	test -x $(PEERS)/bin/python || "$(PYTHON)" -m venv $(PEERS)
+	$(PEERS)/bin/python $(PIP_INSTALL) --upgrade 'pip>=25.1'
+	$(PEERS)/bin/python $(PIP_INSTALL) --group handover
+	touch $@
+
+# The core is built once, in $(VENV); here only a pointer to the sources is laid down.
+$(PEERS)/.stamp-core: $(PEERS)/.stamp-dev $(VENV)/.stamp-core
+	echo "$(CURDIR)/python" > "$$($(PEERS)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/burnpy.pth"
+	touch $@
+
+$(PEERS)/.stamp-peers: $(PEERS)/.stamp-core
+	$(PEERS)/bin/python $(PIP_INSTALL) --group peers
+	touch $@
