@@ -1,9 +1,10 @@
-"""The smallest proof that an installed burnpy works: write, map, compare, with the run-time dependencies alone."""
+"""The smallest proof that an installed burnpy works: write, map, compare, in an otherwise empty environment."""
 
 import importlib.util
 
 import ml_dtypes
 import numpy as np
+
 from burnpy.numpy import load_file, save_file
 
 for name in ("torch", "jax", "rich", "pytest"):

@@ -1,4 +1,4 @@
-"""Open a model that Burn wrote: list it, map it into NumPy without a copy, check it, write the same bytes again.
+"""Open a model that Burn wrote: list it, map it without a copy, check it, write the same bytes again.
 
 Run it with ``make demo``, or with a ``.bpk`` of your own: ``python examples/open_burn_model.py MODEL.bpk``.
 """

@@ -1,4 +1,4 @@
-"""The house as a whole: one version everywhere, documentation that runs, nothing shipped that should not be."""
+"""The house as a whole: one version everywhere, dependencies as promised, documentation that runs."""
 
 import importlib.util
 import re
