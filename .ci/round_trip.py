@@ -1,4 +1,4 @@
-"""The smallest proof that an installed burnpy works: write, map, compare, in an otherwise empty environment."""
+"""The smallest proof that an installed burnpy works: write, map, compare, in an environment else empty."""
 
 import importlib.util
 
