@@ -2,8 +2,9 @@
 //!
 //! The program reads the name of a row per line and answers each with `{"row": ..., "seconds": ...}`, so that
 //! the asker can alternate between this program and its own process (A B A B) and take the medians himself.
-//! Reading the file and making its tensors resident is done once, before the first row, and not timed.
+//! What a row starts from (resident tensors, the file's bytes) is made at its first call and not timed.
 
+use std::cell::OnceCell;
 use std::fs;
 use std::hint::black_box;
 use std::io::{self, BufRead, Write};
@@ -16,13 +17,14 @@ use serde_json::json;
 const PAGE: usize = 4096;
 
 /// Answers rows until standard input ends.
-pub fn serve(file: &Path, folder: &Path) -> io::Result<()> {
-    let bench = Bench::new(file, folder).map_err(io::Error::other)?;
+pub fn serve(file: &Path, folder: &Path, one: &str) -> io::Result<()> {
+    let bench = Bench::new(file, folder, one);
     for line in io::stdin().lock().lines() {
         let line = line?;
-        let answer = match bench.seconds(line.trim()) {
-            Ok(seconds) => json!({"row": line.trim(), "seconds": seconds}),
-            Err(error) => json!({"row": line.trim(), "error": error.to_string()}),
+        let row = line.trim();
+        let answer = match bench.seconds(row) {
+            Ok(seconds) => json!({"row": row, "seconds": seconds}),
+            Err(error) => json!({"row": row, "error": error.to_string()}),
         };
         let mut out = io::stdout().lock();
         writeln!(out, "{answer}")?;
@@ -34,59 +36,79 @@ pub fn serve(file: &Path, folder: &Path) -> io::Result<()> {
 struct Bench {
     file: PathBuf,
     target: PathBuf,
-    /// The file's content, shared so that a clone is a reference count.
-    content: Bytes,
-    tensors: Vec<Tensor>,
-    first_name: String,
+    /// The tensor of the row that reads only one.
+    one: String,
+    tensors: OnceCell<Vec<Tensor>>,
+    content: OnceCell<Bytes>,
 }
 
 impl Bench {
-    fn new(file: &Path, folder: &Path) -> Result<Self, Error> {
-        let content = fs::read(file).map_err(|error| Error::IoError(error.to_string()))?;
-        let tensors = resident_tensors(file)?;
-        Ok(Self {
+    fn new(file: &Path, folder: &Path, one: &str) -> Self {
+        Self {
             file: file.to_path_buf(),
             target: folder.join("saved-by-burn-pack.bpk"),
-            content: Bytes::from_bytes_vec(content).shared(),
-            first_name: tensors.first().map(|tensor| tensor.name.clone()).unwrap_or_default(),
-            tensors,
-        })
+            one: one.to_owned(),
+            tensors: OnceCell::new(),
+            content: OnceCell::new(),
+        }
     }
 
     fn seconds(&self, row: &str) -> Result<f64, Error> {
-        if row.starts_with("save") {
-            // Every save makes a fresh file, as the peers do; removing the last one is not timed.
-            let _ = fs::remove_file(&self.target);
-        }
-        let tensors = if row.starts_with("save") { self.tensors.clone() } else { Vec::new() };
+        let input = self.input(row)?;
         let start = Instant::now();
-        let kept = self.run(row, tensors)?;
+        let output = self.run(row, input)?;
         let seconds = start.elapsed().as_secs_f64();
-        drop(kept); // giving memory back is not timed: the peers keep their result past the clock, too
+        drop(output); // giving memory back is not timed: the peers keep their result past the clock, too
         Ok(seconds)
     }
 
-    fn run(&self, row: &str, tensors: Vec<Tensor>) -> Result<Kept, Error> {
-        let file = &self.file;
-        Ok(match row {
-            "open and list" => Kept::Names(names(&Reader::from_file(file)?)),
-            "load all, untouched" => Kept::Tensors(Reader::from_file(file)?.into_tensors()?),
-            "load and touch" => Kept::Payloads(touched(Reader::from_file(file)?)?),
-            "load, private copy" => Kept::Payloads(payloads(Reader::from_file(file)?)?),
-            "one tensor" => Kept::Data(Reader::from_file(file)?.tensor_data(&self.first_name)?),
-            "load from bytes" => Kept::Tensors(Reader::from_bytes(self.content.clone())?.into_tensors()?),
-            "save" => Kept::Nothing(Writer::new(tensors).write_to_file_in_place(&self.target)?),
-            "save durable" => Kept::Nothing(Writer::new(tensors).write_to_file(&self.target)?),
-            "save to bytes" => Kept::Payloads(vec![Writer::new(tensors).into_bytes()?]),
-            other => return Err(Error::ValidationError(format!("no row {other:?}"))),
+    /// What the row starts from. Payloads are shared, so that a clone is a reference count.
+    fn input(&self, row: &str) -> Result<Input, Error> {
+        Ok(if row.starts_with("save") {
+            let _ = fs::remove_file(&self.target); // every save makes a fresh file, as the peers do
+            Input::Tensors(or_make(&self.tensors, || resident_tensors(&self.file))?)
+        } else if row == "load from bytes" {
+            Input::Content(or_make(&self.content, || read_shared(&self.file))?)
+        } else {
+            Input::File
         })
     }
+
+    fn run(&self, row: &str, input: Input) -> Result<Output, Error> {
+        let open = || Reader::from_file(&self.file);
+        Ok(match (row, input) {
+            ("open and list", _) => Output::Names(names(&open()?)),
+            ("load all, untouched", _) => Output::Tensors(open()?.into_tensors()?),
+            ("load and touch", _) => Output::Payloads(touched(open()?)?),
+            ("load, private copy", _) => Output::Payloads(payloads(open()?)?),
+            ("one tensor", _) => Output::Data(open()?.tensor_data(&self.one)?),
+            ("load from bytes", Input::Content(bytes)) => {
+                Output::Tensors(Reader::from_bytes(bytes)?.into_tensors()?)
+            }
+            ("save", Input::Tensors(tensors)) => {
+                Output::File(Writer::new(tensors).write_to_file_in_place(&self.target)?)
+            }
+            ("save durable", Input::Tensors(tensors)) => {
+                Output::File(Writer::new(tensors).write_to_file(&self.target)?)
+            }
+            ("save to bytes", Input::Tensors(tensors)) => {
+                Output::Payloads(vec![Writer::new(tensors).into_bytes()?])
+            }
+            _ => return Err(Error::ValidationError(format!("no row {row:?}"))),
+        })
+    }
+}
+
+enum Input {
+    File,
+    Tensors(Vec<Tensor>),
+    Content(Bytes),
 }
 
 /// What a row made, handed back so that its release stays outside the measurement.
 #[expect(dead_code, reason = "held for its destructor")]
-enum Kept {
-    Nothing(()),
+enum Output {
+    File(()),
     Names(Vec<String>),
     Data(Vec<u8>),
     Tensors(Vec<Tensor>),
@@ -101,6 +123,18 @@ fn resident_tensors(file: &Path) -> Result<Vec<Tensor>, Error> {
         Ok(Tensor::new(name, dtype, shape, param_id, bytes))
     };
     Reader::from_file(file)?.into_tensors()?.into_iter().map(copy).collect()
+}
+
+fn read_shared(file: &Path) -> Result<Bytes, Error> {
+    let content = fs::read(file).map_err(|error| Error::IoError(error.to_string()))?;
+    Ok(Bytes::from_bytes_vec(content).shared())
+}
+
+fn or_make<T: Clone>(cell: &OnceCell<T>, make: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    match cell.get() {
+        Some(value) => Ok(value.clone()),
+        None => make().map(|value| cell.get_or_init(|| value).clone()),
+    }
 }
 
 fn names(reader: &Reader) -> Vec<String> {

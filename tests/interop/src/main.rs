@@ -1,9 +1,9 @@
 //! What the published `burn-pack` reads from a file, and how fast it is: the other side of `test_interop.py`.
 //!
 //! ```text
-//! burnpy-interop dump FILE...        one line of JSON per file, read through `Reader::from_file_exact`
-//! burnpy-interop dump-bytes FILE...  the same through `Reader::from_bytes`
-//! burnpy-interop bench FILE FOLDER   times rows that are named on standard input, see `bench.rs`
+//! burnpy-interop dump FILE...               one line of JSON per file, read through `Reader::from_file_exact`
+//! burnpy-interop dump-bytes FILE...         the same through `Reader::from_bytes`
+//! burnpy-interop bench FILE FOLDER TENSOR   times rows that are named on standard input, see `bench.rs`
 //! ```
 
 mod bench;
@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: burnpy-interop (dump | dump-bytes) FILE... | bench FILE FOLDER";
+const USAGE: &str = "usage: burnpy-interop (dump | dump-bytes) FILE... | bench FILE FOLDER TENSOR";
 
 fn main() -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
@@ -22,7 +22,7 @@ fn main() -> ExitCode {
     let done = match args[..] {
         ["dump", ref files @ ..] => dump_all(files, dump::from_file),
         ["dump-bytes", ref files @ ..] => dump_all(files, dump::from_bytes),
-        ["bench", file, folder] => bench::serve(Path::new(file), Path::new(folder)),
+        ["bench", file, folder, tensor] => bench::serve(Path::new(file), Path::new(folder), tensor),
         _ => Err(io::Error::other(USAGE)),
     };
     match done {
