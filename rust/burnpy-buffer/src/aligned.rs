@@ -101,6 +101,10 @@ impl std::fmt::Debug for AlignedBuf {
     }
 }
 
+/// From this length on, a cached block is offered to the kernel. Offer and withdrawal add 3 % to the
+/// overwriting of 512 MiB, but 40 % to that of 2.4 MiB.
+const OFFERED_FROM: usize = 32 << 20;
+
 /// Memory from the system, given back on drop. All of it is initialised.
 pub(crate) struct Block {
     ptr: NonNull<u8>,
@@ -115,15 +119,32 @@ unsafe impl Sync for Block {}
 impl Block {
     /// New zeroed memory of at least `len` bytes, which is not 0.
     pub(crate) fn new(len: usize) -> io::Result<Self> {
-        let layout = heap_layout(len).ok_or_else(|| out_of_memory(len))?;
-        // SAFETY: `len`, and so the layout's size, is not 0.
-        let ptr = unsafe { std::alloc::alloc_zeroed(layout) };
-        let ptr = NonNull::new(ptr).ok_or_else(|| out_of_memory(len))?;
-        Ok(Self { ptr, capacity: layout.size() })
+        match len {
+            HUGE_PAGE.. => system::map(len),
+            _ => heap_allocate(len),
+        }
+        .ok_or_else(|| {
+            io::Error::new(io::ErrorKind::OutOfMemory, format!("cannot allocate {len} bytes: out of memory"))
+        })
     }
 
     pub(crate) fn capacity(&self) -> usize {
         self.capacity
+    }
+
+    /// Lets the kernel have the pages if it runs short, as long as the block lies in the pool. It must be
+    /// [`Block::withdraw`]n before anyone reads it: a page that is taken turns to zeros at any moment.
+    pub(crate) fn offer(&mut self) {
+        if self.capacity >= OFFERED_FROM {
+            system::offer(self);
+        }
+    }
+
+    /// Takes the offer back, by a write to each page.
+    pub(crate) fn withdraw(&mut self) {
+        if self.capacity >= OFFERED_FROM {
+            system::withdraw(self);
+        }
     }
 
     fn as_slice(&self) -> &[u8] {
@@ -139,17 +160,122 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        let layout = heap_layout(self.capacity).expect("a block's capacity has a layout");
-        // SAFETY: allocated in `new` with this very layout: capacities are fixed points of `heap_layout`.
-        unsafe { std::alloc::dealloc(self.ptr.as_ptr(), layout) }
+        match self.capacity {
+            HUGE_PAGE.. => system::unmap(self),
+            _ => heap_free(self),
+        }
     }
+}
+
+/// Memory of the global allocator, in whole multiples of the alignment.
+fn heap_allocate(len: usize) -> Option<Block> {
+    let layout = heap_layout(len)?;
+    // SAFETY: a block is not empty, so the layout has a size.
+    let ptr = unsafe { std::alloc::alloc_zeroed(layout) };
+    Some(Block { ptr: NonNull::new(ptr)?, capacity: layout.size() })
+}
+
+fn heap_free(block: &mut Block) {
+    let layout = heap_layout(block.capacity).expect("a block's capacity has a layout");
+    // SAFETY: called once, by `drop`; allocated with this very layout, as a rounded size rounds to itself.
+    unsafe { std::alloc::dealloc(block.ptr.as_ptr(), layout) }
 }
 
 fn heap_layout(len: usize) -> Option<Layout> {
     let align = if len >= HUGE_PAGE { HUGE_PAGE } else { BLOCK_ALIGNMENT };
-    Layout::from_size_align(len.checked_next_multiple_of(BLOCK_ALIGNMENT)?, align).ok()
+    // Blocks that the pool keeps come in whole 4 KiB, so that more of them fit the next request.
+    let granule = if len >= pool::CACHED_FROM { 4096 } else { BLOCK_ALIGNMENT };
+    Layout::from_size_align(len.checked_next_multiple_of(granule)?, align).ok()
 }
 
-fn out_of_memory(len: usize) -> io::Error {
-    io::Error::new(io::ErrorKind::OutOfMemory, format!("cannot allocate {len} bytes"))
+/// Blocks of 2 MiB and more, from the kernel.
+#[cfg(target_os = "linux")]
+mod system {
+    use std::ffi::c_void;
+    use std::ptr::{NonNull, null_mut};
+
+    use super::{Block, HUGE_PAGE};
+
+    const PAGE: usize = 4096;
+
+    /// Maps zeroed memory that starts at a huge page; the end is rounded to a small page only, so that a
+    /// block wastes no more than one. Where pages are larger, the kernel rounds up to those by itself.
+    pub(super) fn map(len: usize) -> Option<Block> {
+        let capacity = len.checked_next_multiple_of(PAGE)?;
+        let slack = map_anywhere(capacity.checked_add(HUGE_PAGE)?)?;
+        let lead = slack.as_ptr().align_offset(HUGE_PAGE);
+        // SAFETY: `lead` is less than HUGE_PAGE, which the mapping has beyond `capacity`.
+        let ptr = unsafe { slack.add(lead) };
+        // SAFETY: `ptr + capacity` is inside of the mapping or at its end, as above.
+        let tail = unsafe { ptr.add(capacity) };
+        unmap_range(slack, lead);
+        unmap_range(tail, HUGE_PAGE - lead);
+        let huge = capacity - capacity % HUGE_PAGE;
+        // SAFETY: advice on our own mapping. It may be refused, where huge pages are switched off.
+        unsafe { libc::madvise(ptr.as_ptr().cast(), huge, libc::MADV_HUGEPAGE) };
+        Some(Block { ptr, capacity })
+    }
+
+    pub(super) fn unmap(block: &mut Block) {
+        unmap_range(block.ptr, block.capacity);
+    }
+
+    /// Costs 0.15 ms for 512 MiB. Kernels before 4.5 do not know it; the block then simply stays.
+    pub(super) fn offer(block: &mut Block) {
+        // SAFETY: the block is ours, and nobody reads it before `withdraw`.
+        unsafe { libc::madvise(block.ptr.as_ptr().cast(), block.capacity, libc::MADV_FREE) };
+    }
+
+    /// Adds 1 to 2 ms to the 43 ms of overwriting 512 MiB. Volatile, as the content may have changed behind
+    /// the compiler's back, and a write of what is already there would be left out.
+    pub(super) fn withdraw(block: &mut Block) {
+        for start in (0..block.capacity).step_by(PAGE) {
+            // SAFETY: `start` is inside of the block, which `&mut` makes ours alone.
+            unsafe {
+                let byte = block.ptr.add(start);
+                byte.write_volatile(byte.read_volatile());
+            }
+        }
+    }
+
+    fn map_anywhere(len: usize) -> Option<NonNull<u8>> {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        // SAFETY: without MAP_FIXED the kernel chooses an address that nobody uses.
+        let ptr: *mut c_void = unsafe { libc::mmap(null_mut(), len, access, kind, -1, 0) };
+        if ptr == libc::MAP_FAILED { None } else { NonNull::new(ptr.cast()) }
+    }
+
+    fn unmap_range(start: NonNull<u8>, len: usize) {
+        if len > 0 {
+            // SAFETY: the callers pass parts of their own mapping that nothing points to any more.
+            let code = unsafe { libc::munmap(start.as_ptr().cast(), len) };
+            debug_assert_eq!(code, 0, "munmap of {len} bytes failed");
+        }
+    }
+}
+
+/// Without Linux's advice, large blocks are aligned memory of the global allocator.
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use super::Block;
+    pub(super) use super::{heap_allocate as map, heap_free as unmap};
+
+    pub(super) fn offer(_block: &mut Block) {}
+
+    pub(super) fn withdraw(_block: &mut Block) {}
+}
+
+/// Bytes of memory in this machine; 4 GiB where nobody says.
+pub(crate) fn physical_memory() -> usize {
+    #[cfg(unix)]
+    {
+        // SAFETY: `sysconf` only reads.
+        let (pages, page) =
+            unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
+        if let (Ok(pages @ 1..), Ok(page @ 1..)) = (usize::try_from(pages), usize::try_from(page)) {
+            return pages.saturating_mul(page);
+        }
+    }
+    4 << 30
 }

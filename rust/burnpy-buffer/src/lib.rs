@@ -23,7 +23,7 @@
 //! | `bytes`, `window` | [`Bytes`]: shared, sliceable memory that keeps its owner alive |
 //! | `aligned`, `pool` | [`AlignedBuf`]: blocks aligned to 64 bytes or 2 MiB, and their reuse |
 //! | `mapped` | [`map_file`] |
-//! | `cast`, `copy` | [`Pod`] views of bytes, [`copy_bytes`] |
+//! | `cast`, `copy`, `stream` | [`Pod`] views of bytes, [`copy_bytes`] |
 //! | `fork` | what happens to locks and caches when the process forks |
 //!
 //! Unsafe code is denied, and allowed by name for the modules that are about raw memory.
@@ -40,10 +40,13 @@ mod dtype;
 mod fork;
 mod layout;
 #[allow(unsafe_code, reason = "maps files")]
+mod map_registry;
 mod mapped;
 mod pool;
 mod quant;
 mod selection;
+#[allow(unsafe_code, reason = "streaming stores are intrinsics")]
+mod stream;
 #[allow(unsafe_code, reason = "points into memory that its owner keeps alive")]
 mod window;
 
@@ -54,6 +57,7 @@ pub use copy::copy_bytes;
 pub use dtype::{BoolStore, DType, PayloadLenError};
 pub use fork::on_fork;
 pub use layout::{Layout, LayoutError};
+pub use map_registry::is_mapped_from;
 pub use mapped::{MapMode, map_file};
 pub use pool::{pool_bytes, trim_pool};
 pub use quant::{BlockScale, BlockSize, QuantMode, QuantScheme, QuantStore, QuantValue, ScaleDType};

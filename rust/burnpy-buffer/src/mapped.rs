@@ -7,6 +7,7 @@ use std::sync::Arc;
 use memmap2::{MmapOptions, MmapRaw};
 
 use crate::bytes::Bytes;
+use crate::map_registry::Registered;
 
 /// What may happen to mapped memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -35,9 +36,10 @@ pub fn map_file(file: &File, mode: MapMode) -> io::Result<Bytes> {
         MapMode::Private => map_private(file)?,
     };
     let (ptr, len) = (map.as_ptr(), map.len());
+    let registered = Registered::new(ptr as usize, len, file);
     // SAFETY: the map is unmapped when its `Arc` goes. Only this handle's `try_mut` writes, and only to a
     // private map. That no other process changes the file is the caller's part, as the docs above say.
-    Ok(unsafe { Bytes::from_raw_parts(ptr, len, Arc::new(map), mode == MapMode::Private) })
+    Ok(unsafe { Bytes::from_raw_parts(ptr, len, Arc::new((registered, map)), mode == MapMode::Private) })
 }
 
 fn map_shared(file: &File) -> io::Result<MmapRaw> {

@@ -1,23 +1,148 @@
 //! Freed blocks, kept for the next one of about their size.
 
+use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::io;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::aligned::Block;
+use crate::fork::on_fork;
+
+/// Blocks below this size go back to the global allocator, which is good at them.
+pub(crate) const CACHED_FROM: usize = 4 << 10;
+
+static POOL: Mutex<Pool> = Mutex::new(Pool::new());
 
 /// Gives all cached memory back to the system.
-pub fn trim_pool() {}
+pub fn trim_pool() {
+    // Two statements: the blocks are freed after the lock is released.
+    let blocks = lock().take_all();
+    drop(blocks);
+}
 
 /// Bytes of cached memory, which no block uses at present.
 pub fn pool_bytes() -> usize {
-    0
+    lock().bytes
 }
 
-/// A block of at least `len` bytes: a cached one, else a new one.
+/// A block of at least `len` bytes: a cached one, else a new one, for which the cache is given up if need be.
 pub(crate) fn acquire(len: usize) -> io::Result<Block> {
-    Block::new(len)
+    if len < CACHED_FROM {
+        return Block::new(len);
+    }
+    let cached = lock().take(len);
+    if let Some(mut block) = cached {
+        block.withdraw();
+        return Ok(block);
+    }
+    Block::new(len).or_else(|_| {
+        trim_pool();
+        Block::new(len)
+    })
 }
 
-/// Takes a block back.
-pub(crate) fn release(block: Block) {
-    drop(block);
+/// Takes a block back, and frees the longest unused ones if the cache would grow over its limit.
+pub(crate) fn release(mut block: Block) {
+    if block.capacity() >= CACHED_FROM {
+        block.offer();
+        let limit = limit();
+        let evicted = lock().put(block, limit);
+        drop(evicted);
+    }
+}
+
+/// What is cached, by size and then age: the newest block of a size is the warmest.
+struct Pool {
+    blocks: BTreeMap<(usize, u64), Block>,
+    /// Size by age.
+    sizes: BTreeMap<u64, usize>,
+    bytes: usize,
+    next_age: u64,
+    /// The process is a forked child: the blocks are its parent's, see [`unlock_in_child`].
+    inherited: bool,
+}
+
+impl Pool {
+    const fn new() -> Self {
+        Self { blocks: BTreeMap::new(), sizes: BTreeMap::new(), bytes: 0, next_age: 0, inherited: false }
+    }
+
+    /// The best fit for `len`, at most a quarter larger.
+    fn take(&mut self, len: usize) -> Option<Block> {
+        let (&(capacity, _), _) =
+            self.blocks.range((len, 0)..=(len.saturating_add(len / 4), u64::MAX)).next()?;
+        let (&newest, _) = self.blocks.range((capacity, 0)..=(capacity, u64::MAX)).next_back()?;
+        self.remove(newest)
+    }
+
+    /// Adds a block; what no longer fits is returned, to be freed without the lock.
+    fn put(&mut self, block: Block, limit: usize) -> Vec<Block> {
+        self.bytes += block.capacity();
+        self.sizes.insert(self.next_age, block.capacity());
+        self.blocks.insert((block.capacity(), self.next_age), block);
+        self.next_age += 1;
+        let mut evicted = Vec::new();
+        while self.bytes > limit {
+            let oldest = self.sizes.first_key_value().map(|(&age, &size)| (size, age));
+            evicted.extend(oldest.and_then(|key| self.remove(key)));
+        }
+        evicted
+    }
+
+    fn remove(&mut self, key: (usize, u64)) -> Option<Block> {
+        let block = self.blocks.remove(&key)?;
+        self.sizes.remove(&key.1);
+        self.bytes -= block.capacity();
+        Some(block)
+    }
+
+    fn take_all(&mut self) -> BTreeMap<(usize, u64), Block> {
+        self.bytes = 0;
+        self.sizes.clear();
+        std::mem::take(&mut self.blocks)
+    }
+}
+
+/// The pool, which no fork can catch in the middle of a change.
+fn lock() -> MutexGuard<'static, Pool> {
+    static HANDLERS: OnceLock<()> = OnceLock::new();
+    HANDLERS.get_or_init(|| on_fork(lock_before_fork, unlock_in_parent, unlock_in_child));
+    let mut pool = lock_unguarded();
+    if pool.inherited {
+        pool.inherited = false;
+        drop(pool.take_all());
+    }
+    pool
+}
+
+/// A panic cannot leave the pool half-changed in a way that matters: at worst `bytes` is off.
+fn lock_unguarded() -> MutexGuard<'static, Pool> {
+    POOL.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+thread_local! {
+    /// The lock during a fork, held by the thread that forks.
+    static HELD: Cell<Option<MutexGuard<'static, Pool>>> = const { Cell::new(None) };
+}
+
+extern "C" fn lock_before_fork() {
+    HELD.set(Some(lock_unguarded()));
+}
+
+extern "C" fn unlock_in_parent() {
+    drop(HELD.take());
+}
+
+/// The child gives up the parent's cache, but at its first use of the pool: little is safe to call here.
+/// To reuse a block would make the kernel copy its old content page by page.
+extern "C" fn unlock_in_child() {
+    if let Some(mut pool) = HELD.take() {
+        pool.inherited = true;
+    }
+}
+
+/// A sixteenth of the memory that this process may use.
+fn limit() -> usize {
+    static LIMIT: OnceLock<usize> = OnceLock::new();
+    *LIMIT.get_or_init(|| crate::aligned::physical_memory() / 16)
 }

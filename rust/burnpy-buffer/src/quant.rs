@@ -226,9 +226,10 @@ impl QuantScheme {
         let Some(dim) = packed.filter(|_| !shape.is_empty()) else {
             return Ok(product(shape.iter().copied())?.div_ceil(group));
         };
-        let axis = u64::try_from(shape.len() - 1).ok().and_then(|last| last.checked_sub(dim)).ok_or_else(|| {
-            PayloadLenError::Scheme(format!("packed dimension {dim} is outside of rank {}", shape.len()))
-        })?;
+        let axis =
+            u64::try_from(shape.len() - 1).ok().and_then(|last| last.checked_sub(dim)).ok_or_else(|| {
+                PayloadLenError::Scheme(format!("packed dimension {dim} is outside of rank {}", shape.len()))
+            })?;
         product(shape.iter().zip(0u64..).map(|(&n, i)| if i == axis { n.div_ceil(group) } else { n }))
     }
 

@@ -1,0 +1,55 @@
+//! Which memory is mapped from which file, so that nobody overwrites a file in place while its bytes are the source.
+
+use std::fs::File;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// Device and inode.
+type FileId = (u64, u64);
+
+static MAPS: Mutex<Vec<(Range<usize>, FileId)>> = Mutex::new(Vec::new());
+
+/// An entry of the registry; gone when the map is.
+pub(crate) struct Registered(Range<usize>);
+
+impl Registered {
+    /// Notes that `len` bytes from `address` on are a map of `file`.
+    pub(crate) fn new(address: usize, len: usize, file: &File) -> Self {
+        let range = address..address + len;
+        if let Some(id) = file_id(file) {
+            lock().push((range.clone(), id));
+        }
+        Self(range)
+    }
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        lock().retain(|(range, _)| *range != self.0);
+    }
+}
+
+/// Whether bytes lie in a map of the file that a path leads to, whoever handed them out.
+pub fn is_mapped_from(bytes: &[u8], path: &Path) -> bool {
+    let address = bytes.as_ptr() as usize;
+    let mapped = lock().iter().find(|(range, _)| range.contains(&address)).map(|&(_, id)| id);
+    mapped.is_some() && File::open(path).ok().as_ref().and_then(file_id) == mapped
+}
+
+fn lock() -> std::sync::MutexGuard<'static, Vec<(Range<usize>, FileId)>> {
+    // A list of numbers is right whatever panicked while it was held.
+    MAPS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(unix)]
+fn file_id(file: &File) -> Option<FileId> {
+    use std::os::unix::fs::MetadataExt;
+    file.metadata().ok().map(|meta| (meta.dev(), meta.ino()))
+}
+
+/// Windows refuses to cut a mapped file by itself.
+#[cfg(not(unix))]
+fn file_id(_file: &File) -> Option<FileId> {
+    None
+}
