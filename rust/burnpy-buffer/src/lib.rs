@@ -39,8 +39,8 @@ mod dtype;
 #[allow(unsafe_code, reason = "registers handlers with the C library")]
 mod fork;
 mod layout;
-#[allow(unsafe_code, reason = "maps files")]
 mod map_registry;
+#[allow(unsafe_code, reason = "maps files")]
 mod mapped;
 mod pool;
 mod quant;
