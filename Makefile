@@ -45,7 +45,7 @@ fmt: $(VENV)/.stamp-dev  ## lay out Rust and Python
 	$(BIN)/ruff format .
 
 bench: peers  ## measure against the peers; results go to benches/record
-	$(PEERS)/bin/python -m pytest benches/python -p no:cacheprovider
+	$(PEERS)/bin/python -m pytest benches/python
 	cargo bench --quiet
 
 # The tests that hand arrays to other packages. They need jax and torch alone, not all the peers of the benchmarks.
@@ -64,7 +64,7 @@ fuzz:  ## run every fuzz target for FUZZ_SECONDS
 		(cd fuzz && RUSTC_BOOTSTRAP=1 cargo fuzz run "$$target" -- -max_total_time=$(FUZZ_SECONDS)); done
 
 interop: setup  ## let the real Burn read what burnpy wrote
-	cargo build --release --quiet --manifest-path tests/interop/Cargo.toml
+	cargo build --release --locked --quiet --manifest-path tests/interop/Cargo.toml
 	$(BIN)/python -m pytest tests/interop
 
 wheel: $(VENV)/.stamp-wheel  ## wheel and sdist in dist/, audited and tried in an empty environment

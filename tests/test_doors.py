@@ -24,12 +24,12 @@ CRATE_DOORS: dict[str, set[str]] = {
 }
 
 # What everyone may import: type aliases and the base of the errors hold no behaviour.
-LEAVES = {"_typing", "_errors"}
+LEAVES = {"_typing", "errors"}
 # Each room with the rooms below it.
 ROOMS: dict[str, set[str]] = {
     "_core": set(),
     "_typing": set(),
-    "_errors": set(),
+    "errors": set(),
     "storage": {"_core"},
     "pack": {"_core"},
     "_shards": {"_core", "pack", "safe_open", "storage"},
