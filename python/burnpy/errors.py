@@ -1,0 +1,164 @@
+"""Every exception that burnpy raises itself; all can be pickled, with their fields."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+__all__ = [
+    "AlreadyExists",
+    "BurnpyError",
+    "Error",
+    "InvalidHeader",
+    "InvalidMagicNumber",
+    "InvalidVersion",
+    "IoError",
+    "MetadataDeserializationError",
+    "MetadataSerializationError",
+    "ScalarConversionError",
+    "TensorBytesSizeMismatch",
+    "TensorNotFound",
+    "ValidationError",
+]
+
+
+class BurnpyError(Exception):
+    """Base of burnpy's own exceptions.
+
+    Example:
+        >>> issubclass(ValidationError, BurnpyError)
+        True
+    """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+
+    def __str__(self) -> str:
+        return self.message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The default would call the class with `args`, and lose every field that is no positional argument.
+        return _restore, (type(self), self.args, dict(self.__dict__))
+
+
+def _restore(cls: type[BurnpyError], args: tuple[Any, ...], fields: dict[str, Any]) -> BurnpyError:
+    error = cls.__new__(cls, *args)
+    error.args = args
+    error.__dict__.update(fields)
+    return error
+
+
+class Error(BurnpyError):
+    """Something is wrong with a burnpack container; the subclass says what, under Burn's name of the kind.
+
+    Attributes:
+        kind: Burn's name of the kind.
+        path: the file, as resolved, or ``None``.
+        tensor: the tensor's name, or ``None``.
+        found: the number that was found, or ``None``.
+        limit: the number that was expected or allowed, or ``None``.
+    """
+
+    kind: ClassVar[str] = "Error"
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        path: str | None = None,
+        tensor: str | None = None,
+        found: int | None = None,
+        limit: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.path = path
+        self.tensor = tensor
+        self.found = found
+        self.limit = limit
+
+
+class InvalidHeader(Error):
+    """The file ends inside its header or metadata."""
+
+    kind = "InvalidHeader"
+
+
+class InvalidMagicNumber(Error):
+    """The file does not begin as a burnpack does; the message says what it looks like."""
+
+    kind = "InvalidMagicNumber"
+
+
+class InvalidVersion(Error):
+    """The file has a version newer than this reader knows."""
+
+    kind = "InvalidVersion"
+
+
+class MetadataSerializationError(Error):
+    """The metadata cannot be written."""
+
+    kind = "MetadataSerializationError"
+
+
+class MetadataDeserializationError(Error):
+    """The metadata is not what it should be; ``found`` is the offset inside it."""
+
+    kind = "MetadataDeserializationError"
+
+
+class IoError(Error, OSError):
+    """The system failed while a container was read or written; ``errno`` and ``strerror`` are the system's."""
+
+    kind = "IoError"
+
+    def __init__(self, message: str = "", *, errno: int | None = None, strerror: str | None = None, **fields: Any) -> None:
+        super().__init__(message, **fields)
+        self.errno = errno
+        self.strerror = strerror
+        self.filename = self.path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = {**self.__dict__, "errno": self.errno, "strerror": self.strerror, "filename": self.filename}
+        return _restore_io, (type(self), self.args, state)
+
+
+def _restore_io(cls: type[IoError], args: tuple[Any, ...], fields: dict[str, Any]) -> IoError:
+    error = cls.__new__(cls, *args)
+    error.args = args
+    for name, value in fields.items():
+        setattr(error, name, value)
+    return error
+
+
+class TensorNotFound(Error, KeyError):
+    """No tensor has this name; ``tensor`` is the name that was asked for."""
+
+    kind = "TensorNotFound"
+
+
+class TensorBytesSizeMismatch(Error):
+    """A provider returned ``found`` bytes, ``limit`` were declared."""
+
+    kind = "TensorBytesSizeMismatch"
+
+
+class ValidationError(Error):
+    """A rule or a limit of the format is broken, or the provider of a deferred tensor failed (its own exception is
+    the ``__cause__``)."""
+
+    kind = "ValidationError"
+
+
+class AlreadyExists(Error, FileExistsError):
+    """Something is at the destination, and overwriting is off."""
+
+    kind = "AlreadyExists"
+
+    def __init__(self, message: str = "", **fields: Any) -> None:
+        super().__init__(message, **fields)
+        self.filename = self.path
+
+
+class ScalarConversionError(BurnpyError, ValueError):
+    """A scalar does not fit the type asked for."""
