@@ -1,6 +1,6 @@
 //! Copies of payloads.
 
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::aligned::BLOCK_ALIGNMENT;
 use crate::stream::copy_streamed;
@@ -13,6 +13,10 @@ const MAX_THREADS: usize = 4;
 ///
 /// Small ones are a `memcpy`, which starts at the destination's first 64-byte line once the bytes before it
 /// are done. From 8 MiB on, up to four threads share the work, with stores past the cache.
+///
+/// Against `copy_from_slice`, to warm memory on two cores of an AMD EPYC: 64 MiB 16 and 9 GB/s; 256 MiB 17
+/// and 16 GB/s to an aligned destination, 14.6 and 4.4 GB/s to one at 16 mod 64, where `malloc` and NumPy put
+/// large arrays. Up to 4 MiB both are equal.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -45,8 +49,15 @@ fn copy_large(dst: &mut [u8], src: &[u8], threads: usize) {
 
 /// Asked once: on Linux the answer takes reads of several files.
 fn threads() -> usize {
-    static THREADS: OnceLock<usize> = OnceLock::new();
-    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get().min(MAX_THREADS)))
+    static THREADS: AtomicUsize = AtomicUsize::new(0);
+    match THREADS.load(Ordering::Relaxed) {
+        0 => {
+            let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(MAX_THREADS));
+            THREADS.store(threads, Ordering::Relaxed);
+            threads
+        }
+        threads => threads,
+    }
 }
 
 #[cfg(test)]

@@ -2,13 +2,13 @@
 //!
 //! A forked child has one thread and a copy of every lock as it was. A lock that another thread held at that
 //! moment is never released there. So whoever owns a process-wide lock takes it before a fork and releases it
-//! on both sides after it, with [`on_fork`].
+//! on both sides after it. What is set up at first use is kept in atomics, not behind `Once`, which is a lock
+//! too: two threads may then do it twice.
 
 /// Has `before` called ahead of every fork of this process, and then `in_parent` or `in_child`, all on the
 /// thread that forks. `before` handlers run in reverse order of registration, the others in order.
 ///
-/// There is no way to take it back: call it once per lock, as from a `Once`. Does nothing where there is no
-/// fork.
+/// There is no way to take it back: call it once per lock. Does nothing where there is no fork.
 pub fn on_fork(before: extern "C" fn(), in_parent: extern "C" fn(), in_child: extern "C" fn()) {
     #[cfg(unix)]
     {
@@ -20,3 +20,34 @@ pub fn on_fork(before: extern "C" fn(), in_parent: extern "C" fn(), in_child: ex
     #[cfg(not(unix))]
     let _ = (before, in_parent, in_child);
 }
+
+/// Holds a static lock over every fork from now on: `$lock()` gives its guard, of type `$guard`, and
+/// `$in_child` is called with that guard in the child, where little else is safe. Costs one atomic read
+/// when done already.
+macro_rules! hold_over_forks {
+    ($lock:path, $guard:ty, $in_child:expr) => {{
+        use std::sync::atomic::{AtomicBool, Ordering};
+
+        static REGISTERED: AtomicBool = AtomicBool::new(false);
+        thread_local! {
+            /// The guard during a fork, on the thread that forks.
+            static HELD: std::cell::Cell<Option<$guard>> = const { std::cell::Cell::new(None) };
+        }
+        extern "C" fn before() {
+            HELD.set(Some($lock()));
+        }
+        extern "C" fn in_parent() {
+            drop(HELD.take());
+        }
+        extern "C" fn in_child() {
+            let in_child: fn(&mut $guard) = $in_child;
+            if let Some(mut guard) = HELD.take() {
+                in_child(&mut guard);
+            }
+        }
+        if !REGISTERED.load(Ordering::Relaxed) && !REGISTERED.swap(true, Ordering::Relaxed) {
+            $crate::fork::on_fork(before, in_parent, in_child);
+        }
+    }};
+}
+pub(crate) use hold_over_forks;

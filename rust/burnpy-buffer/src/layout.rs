@@ -1,5 +1,7 @@
 //! Where the elements of an array lie.
 
+use std::ops::Range;
+
 use crate::selection::Selection;
 
 /// Shape, strides and offset of an array within a block, all in elements.
@@ -51,6 +53,22 @@ pub enum LayoutError {
     },
     /// A selection made for another shape.
     ShapeMismatch,
+    /// Bytes that a copy needs and was not given.
+    NotCovered {
+        /// First of them.
+        start: u64,
+        /// How many they are.
+        len: u64,
+    },
+    /// An output that is too short or too long.
+    OutputLength {
+        /// Bytes that there are to copy.
+        expected: u64,
+        /// Bytes that there is room for.
+        found: u64,
+    },
+    /// Strides of another number of axes than the shape, or that lead before the block's start.
+    Strides,
     /// A size or an offset that the address space does not have.
     Overflow,
 }
@@ -67,6 +85,13 @@ impl std::fmt::Display for LayoutError {
             Self::ZeroStep { axis } => write!(f, "slice step of axis {axis} is 0"),
             Self::Ellipses { given } => write!(f, "an index can have one ellipsis, got {given}"),
             Self::ShapeMismatch => f.write_str("the selection was made for another shape"),
+            Self::NotCovered { start, len } => {
+                write!(f, "the {len} bytes at {start} are in none of the ranges")
+            }
+            Self::OutputLength { expected, found } => {
+                write!(f, "output has {found} bytes, the selection {expected}")
+            }
+            Self::Strides => f.write_str("the strides do not fit the shape and offset"),
             Self::Overflow => f.write_str("the size of the array overflows"),
         }
     }
@@ -84,11 +109,20 @@ impl Layout {
         Ok(Self { shape, strides, offset: 0 })
     }
 
-    /// The parts as given; `None` if shape and strides differ in rank, or an element would lie before the
-    /// block's start or past `isize::MAX`.
-    pub fn from_parts(shape: Vec<usize>, strides: Vec<isize>, offset: usize) -> Option<Self> {
+    /// The parts as given, from a file or a foreign array. See [`Layout::reach`] for the block's length.
+    ///
+    /// # Errors
+    /// [`LayoutError::Strides`] if there is not one stride for each axis, or if an element would lie before
+    /// the block's start; [`LayoutError::Overflow`] if one would lie past `isize::MAX`, or if there are more
+    /// elements than that.
+    pub fn from_parts(shape: Vec<usize>, strides: Vec<isize>, offset: usize) -> Result<Self, LayoutError> {
+        if shape.len() != strides.len() {
+            return Err(LayoutError::Strides);
+        }
+        row_major_strides(&shape).ok_or(LayoutError::Overflow)?;
         let layout = Self { shape, strides, offset };
-        layout.end().map(|_| layout)
+        layout.checked_reach()?;
+        Ok(layout)
     }
 
     /// Extents of the axes.
@@ -119,7 +153,7 @@ impl Layout {
     /// Whether the elements lie in row-major order without gaps, wherever they start.
     pub fn is_contiguous(&self) -> bool {
         let mut expected = 1;
-        self.shape.contains(&0)
+        self.num_elements() == 0
             || self.shape.iter().zip(&self.strides).rev().all(|(&size, &stride)| {
                 let fits = size == 1 || stride == expected;
                 expected *= size as isize;
@@ -127,22 +161,68 @@ impl Layout {
             })
     }
 
+    /// The elements of the block from the first that is used to the last: a block must have at least
+    /// `reach().end` of them. Empty if the array is.
+    pub fn reach(&self) -> Range<usize> {
+        self.checked_reach().expect("checked when the layout was made")
+    }
+
     /// The layout of what a selection takes from this one. Nothing is copied.
     ///
     /// # Errors
-    /// [`LayoutError::ShapeMismatch`], [`LayoutError::Overflow`].
-    pub fn select(&self, _selection: &Selection) -> Result<Self, LayoutError> {
-        Err(LayoutError::ShapeMismatch)
+    /// [`LayoutError::ShapeMismatch`] if the selection was made for another shape.
+    pub fn select(&self, selection: &Selection) -> Result<Self, LayoutError> {
+        let same = |(&size, &other): (&usize, &u64)| size as u64 == other;
+        if selection.source_shape().len() != self.rank()
+            || !self.shape.iter().zip(selection.source_shape()).all(same)
+        {
+            return Err(LayoutError::ShapeMismatch);
+        }
+        let axes = || selection.axes().iter().zip(&self.strides);
+        let shape = selection.shape().iter().map(|&size| as_usize(size)).collect::<Result<Vec<_>, _>>()?;
+        if shape.contains(&0) {
+            // Nothing to point at; a start past the end of its axis must not move the offset.
+            return Ok(Self { strides: vec![0; shape.len()], shape, offset: self.offset });
+        }
+        let steps = axes().map(|(axis, &stride)| stride.checked_mul(isize::try_from(axis.step).ok()?));
+        let steps = steps.collect::<Option<Vec<_>>>().ok_or(LayoutError::Overflow)?;
+        let strides = selection.origins().iter().map(|origin| origin.map_or(0, |axis| steps[axis])).collect();
+        let offset = axes().try_fold(self.offset, |offset, (axis, &stride)| {
+            offset.checked_add_signed(stride.checked_mul(isize::try_from(axis.start).ok()?)?)
+        });
+        Self::from_parts(shape, strides, offset.ok_or(LayoutError::Overflow)?)
     }
 
-    fn end(&self) -> Option<usize> {
-        (self.shape.len() == self.strides.len()).then_some(0)
+    fn checked_reach(&self) -> Result<Range<usize>, LayoutError> {
+        if self.shape.contains(&0) {
+            return Ok(self.offset..self.offset);
+        }
+        let (mut lowest, mut highest) = (self.offset, self.offset);
+        for (&size, &stride) in self.shape.iter().zip(&self.strides) {
+            // `size - 1` fits: the number of elements does.
+            let way = stride.checked_mul((size - 1) as isize).ok_or(LayoutError::Overflow)?;
+            match way {
+                ..0 => lowest = lowest.checked_add_signed(way).ok_or(LayoutError::Strides)?,
+                0.. => highest = highest.checked_add_signed(way).ok_or(LayoutError::Overflow)?,
+            }
+        }
+        if isize::try_from(highest).is_err() {
+            return Err(LayoutError::Overflow);
+        }
+        Ok(lowest..highest + 1)
     }
 }
 
-/// Strides of a row-major array; `None` if it has over `isize::MAX` elements.
+fn as_usize(size: u64) -> Result<usize, LayoutError> {
+    usize::try_from(size).map_err(|_| LayoutError::Overflow)
+}
+
+/// Strides of a row-major array, 0 if it is empty; `None` if it has over `isize::MAX` elements.
 fn row_major_strides(shape: &[usize]) -> Option<Vec<isize>> {
     let mut strides = vec![0; shape.len()];
+    if shape.contains(&0) {
+        return Some(strides);
+    }
     let mut next = 1isize;
     for (stride, &size) in strides.iter_mut().zip(shape).rev() {
         *stride = next;

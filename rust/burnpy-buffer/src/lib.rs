@@ -19,10 +19,10 @@
 //! | module | holds |
 //! |---|---|
 //! | `dtype`, `quant` | [`DType`], [`QuantScheme`]: what a payload's bytes mean, and how many there are |
-//! | `layout`, `selection` | [`Layout`], [`Selection`]: which elements, at which byte ranges |
+//! | `layout`, `selection`, `ranges`, `gather` | [`Layout`], [`Selection`]: which elements, at which byte ranges |
 //! | `bytes`, `window` | [`Bytes`]: shared, sliceable memory that keeps its owner alive |
 //! | `aligned`, `pool` | [`AlignedBuf`]: blocks aligned to 64 bytes or 2 MiB, and their reuse |
-//! | `mapped` | [`map_file`] |
+//! | `mapped`, `map_registry` | [`map_file`], [`is_mapped_from`] |
 //! | `cast`, `copy`, `stream` | [`Pod`] views of bytes, [`copy_bytes`] |
 //! | `fork` | what happens to locks and caches when the process forks |
 //!
@@ -38,12 +38,14 @@ mod copy;
 mod dtype;
 #[allow(unsafe_code, reason = "registers handlers with the C library")]
 mod fork;
+mod gather;
 mod layout;
 mod map_registry;
 #[allow(unsafe_code, reason = "maps files")]
 mod mapped;
 mod pool;
 mod quant;
+mod ranges;
 mod selection;
 #[allow(unsafe_code, reason = "streaming stores are intrinsics")]
 mod stream;

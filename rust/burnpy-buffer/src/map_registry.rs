@@ -1,9 +1,12 @@
-//! Which memory is mapped from which file, so that nobody overwrites a file in place while its bytes are the source.
+//! Which memory is mapped from which file, so that nobody overwrites a file in place while its bytes are
+//! the source.
 
 use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::fork::hold_over_forks;
 
 /// Device and inode.
 type FileId = (u64, u64);
@@ -37,7 +40,14 @@ pub fn is_mapped_from(bytes: &[u8], path: &Path) -> bool {
     mapped.is_some() && File::open(path).ok().as_ref().and_then(file_id) == mapped
 }
 
-fn lock() -> std::sync::MutexGuard<'static, Vec<(Range<usize>, FileId)>> {
+type Maps = MutexGuard<'static, Vec<(Range<usize>, FileId)>>;
+
+fn lock() -> Maps {
+    hold_over_forks!(lock_plainly, Maps, |_| ());
+    lock_plainly()
+}
+
+fn lock_plainly() -> Maps {
     // A list of numbers is right whatever panicked while it was held.
     MAPS.lock().unwrap_or_else(PoisonError::into_inner)
 }

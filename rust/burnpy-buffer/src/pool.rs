@@ -1,14 +1,15 @@
 //! Freed blocks, kept for the next one of about their size.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::aligned::Block;
-use crate::fork::on_fork;
+use crate::aligned::{Block, physical_memory};
+use crate::fork::hold_over_forks;
 
-/// Blocks below this size go back to the global allocator, which is good at them.
+/// Blocks below this size go back to the global allocator, which is good at them. From here on, a new block
+/// costs as much for its zeros as the copy that fills it.
 pub(crate) const CACHED_FROM: usize = 4 << 10;
 
 static POOL: Mutex<Pool> = Mutex::new(Pool::new());
@@ -58,7 +59,8 @@ struct Pool {
     sizes: BTreeMap<u64, usize>,
     bytes: usize,
     next_age: u64,
-    /// The process is a forked child: the blocks are its parent's, see [`unlock_in_child`].
+    /// The process is a forked child, the blocks are its parent's. They go at the first use: to write to one
+    /// would have the kernel copy its old content first, page by page.
     inherited: bool,
 }
 
@@ -105,9 +107,8 @@ impl Pool {
 
 /// The pool, which no fork can catch in the middle of a change.
 fn lock() -> MutexGuard<'static, Pool> {
-    static HANDLERS: OnceLock<()> = OnceLock::new();
-    HANDLERS.get_or_init(|| on_fork(lock_before_fork, unlock_in_parent, unlock_in_child));
-    let mut pool = lock_unguarded();
+    hold_over_forks!(lock_plainly, MutexGuard<'static, Pool>, |pool| pool.inherited = true);
+    let mut pool = lock_plainly();
     if pool.inherited {
         pool.inherited = false;
         drop(pool.take_all());
@@ -115,34 +116,20 @@ fn lock() -> MutexGuard<'static, Pool> {
     pool
 }
 
-/// A panic cannot leave the pool half-changed in a way that matters: at worst `bytes` is off.
-fn lock_unguarded() -> MutexGuard<'static, Pool> {
+fn lock_plainly() -> MutexGuard<'static, Pool> {
+    // Nothing panics while it is held but a lack of memory for a map's node; then `bytes` is off by a block.
     POOL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-thread_local! {
-    /// The lock during a fork, held by the thread that forks.
-    static HELD: Cell<Option<MutexGuard<'static, Pool>>> = const { Cell::new(None) };
-}
-
-extern "C" fn lock_before_fork() {
-    HELD.set(Some(lock_unguarded()));
-}
-
-extern "C" fn unlock_in_parent() {
-    drop(HELD.take());
-}
-
-/// The child gives up the parent's cache, but at its first use of the pool: little is safe to call here.
-/// To reuse a block would make the kernel copy its old content page by page.
-extern "C" fn unlock_in_child() {
-    if let Some(mut pool) = HELD.take() {
-        pool.inherited = true;
-    }
-}
-
-/// A sixteenth of the memory that this process may use.
+/// An eighth of the machine's memory: what is cached in blocks of 32 MiB and more the kernel may take back.
 fn limit() -> usize {
-    static LIMIT: OnceLock<usize> = OnceLock::new();
-    *LIMIT.get_or_init(|| crate::aligned::physical_memory() / 16)
+    static LIMIT: AtomicUsize = AtomicUsize::new(0);
+    match LIMIT.load(Ordering::Relaxed) {
+        0 => {
+            let limit = physical_memory() / 8;
+            LIMIT.store(limit, Ordering::Relaxed);
+            limit
+        }
+        limit => limit,
+    }
 }

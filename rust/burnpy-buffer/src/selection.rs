@@ -1,6 +1,4 @@
-//! NumPy's basic indexing, as numbers: which elements an index takes, and where their bytes lie.
-
-use std::ops::Range;
+//! NumPy's basic indexing, as numbers: which elements an index takes. Where their bytes lie is in `ranges`.
 
 use crate::layout::LayoutError;
 
@@ -32,19 +30,74 @@ impl BasicIndex {
 /// What is taken from one axis: `count` indices from `start` on, `step` apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AxisSelection {
-    /// First index taken.
+    /// First index taken; 0 if there is none.
     pub start: u64,
-    /// Distance to the next one; not 0, negative runs backwards.
+    /// Distance to the next one; negative runs backwards, never 0, and 1 if there is no next one.
     pub step: i64,
     /// How many are taken.
     pub count: u64,
 }
 
+impl AxisSelection {
+    fn at(index: i64, axis: usize, size: u64) -> Result<Self, LayoutError> {
+        let from_start = if index < 0 { i128::from(index) + i128::from(size) } else { i128::from(index) };
+        match u64::try_from(from_start) {
+            Ok(start) if start < size => Ok(Self { start, step: 1, count: 1 }),
+            _ => Err(LayoutError::OutOfBounds { axis, index, size }),
+        }
+    }
+
+    /// Python's `slice.indices`, in integers that hold the sum of an `i64` and a `u64`.
+    fn slice(start: Option<i64>, stop: Option<i64>, step: i64, size: u64) -> Self {
+        let size = i128::from(size);
+        let (lowest, highest) = if step < 0 { (-1, size - 1) } else { (0, size) };
+        let clip = |bound: i64| {
+            let bound = i128::from(bound);
+            if bound < 0 { (bound + size).max(lowest) } else { bound.min(highest) }
+        };
+        let (first, end) = if step < 0 { (highest, lowest) } else { (lowest, highest) };
+        let (start, stop) = (start.map_or(first, clip), stop.map_or(end, clip));
+        let span = if step < 0 { start - stop } else { stop - start };
+        let count = if span > 0 { (span - 1) / i128::from(step).abs() + 1 } else { 0 };
+        Self {
+            start: if count > 0 { start as u64 } else { 0 },
+            step: if count > 1 { step } else { 1 },
+            count: count as u64,
+        }
+    }
+
+    /// The `k`-th index taken. Both casts are exact for `k < count`: the index lies within the axis.
+    pub(crate) fn index(&self, k: u64) -> u64 {
+        (i128::from(self.start) + i128::from(self.step) * i128::from(k)) as u64
+    }
+
+    /// The indices taken, lowest first.
+    pub(crate) fn ascending(self) -> impl Iterator<Item = u64> {
+        (0..self.count).map(move |k| self.index(if self.step < 0 { self.count - 1 - k } else { k }))
+    }
+
+    /// Whether the indices taken are neighbours.
+    pub(crate) fn is_run(&self) -> bool {
+        self.step.unsigned_abs() == 1
+    }
+}
+
 /// The elements that an index takes from a row-major array, and the shape of the result.
+///
+/// ```
+/// use burnpy_buffer::{BasicIndex, Selection};
+/// let rows = BasicIndex::Slice { start: Some(-3), stop: None, step: Some(2) };
+/// let x = Selection::new(&[10, 4], &[rows, BasicIndex::NewAxis]).unwrap(); // x[-3::2, None]
+/// assert_eq!(x.shape(), [2, 1, 4]);
+/// assert_eq!(x.row_ranges(4).unwrap(), [112..128, 144..160]); // rows 7 and 9
+/// assert!(Selection::new(&[10, 4], &[BasicIndex::Int(10)]).is_err());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Selection {
     source: Vec<u64>,
     axes: Vec<AxisSelection>,
+    /// For each axis of the result, the one of the source that it comes from, if it is no new one.
+    origins: Vec<Option<usize>>,
     shape: Vec<u64>,
 }
 
@@ -54,9 +107,26 @@ impl Selection {
     /// # Errors
     /// [`LayoutError`]: an index out of bounds, too many entries, a step of 0, a second ellipsis, or a result
     /// with over 2⁶⁴ − 1 elements.
-    pub fn new(source: &[u64], _index: &[BasicIndex]) -> Result<Self, LayoutError> {
-        let axes = source.iter().map(|&count| AxisSelection { start: 0, step: 1, count }).collect();
-        Ok(Self { source: source.to_vec(), axes, shape: source.to_vec() })
+    pub fn new(source: &[u64], index: &[BasicIndex]) -> Result<Self, LayoutError> {
+        let mut axes = Vec::with_capacity(source.len());
+        let mut origins = Vec::with_capacity(source.len());
+        for entry in expand(index, source.len())? {
+            let axis = axes.len();
+            match entry {
+                BasicIndex::NewAxis => origins.push(None),
+                BasicIndex::Int(index) => axes.push(AxisSelection::at(index, axis, source[axis])?),
+                BasicIndex::Slice { step: Some(0), .. } => return Err(LayoutError::ZeroStep { axis }),
+                BasicIndex::Slice { start, stop, step } => {
+                    axes.push(AxisSelection::slice(start, stop, step.unwrap_or(1), source[axis]));
+                    origins.push(Some(axis));
+                }
+                BasicIndex::Ellipsis => unreachable!("expanded into slices"),
+            }
+        }
+        let shape: Vec<u64> =
+            origins.iter().map(|origin| origin.map_or(1, |axis| axes[axis].count)).collect();
+        num_elements(&shape).ok_or(LayoutError::Overflow)?;
+        Ok(Self { source: source.to_vec(), axes, origins, shape })
     }
 
     /// What is taken from each axis of the source.
@@ -74,25 +144,55 @@ impl Selection {
         &self.shape
     }
 
-    /// Byte ranges, relative to the tensor's start, that cover what is taken.
-    ///
-    /// # Errors
-    /// [`LayoutError::Overflow`].
-    pub fn row_ranges(&self, _item_size: u64) -> Result<Vec<Range<u64>>, LayoutError> {
-        Ok(Vec::new())
+    /// For each axis of the result, the axis of the source that it comes from; `None` for a new one.
+    pub fn origins(&self) -> &[Option<usize>] {
+        &self.origins
     }
 
-    /// Gathers what is taken into `out`, row-major. `bytes` are those of `ranges`, one after another.
-    ///
-    /// # Errors
-    /// [`LayoutError::Overflow`].
-    pub fn gather(
-        &self,
-        _item_size: u64,
-        _ranges: &[Range<u64>],
-        _bytes: &[u8],
-        _out: &mut [u8],
-    ) -> Result<(), LayoutError> {
-        Ok(())
+    /// Number of elements taken.
+    pub fn num_elements(&self) -> u64 {
+        self.shape.iter().product()
     }
+
+    /// Bytes of the whole array, of one index of axis 0, of axis 1, …, of one element. An array without
+    /// elements has none to measure.
+    pub(crate) fn spans(&self, item_size: u64) -> Result<Vec<u64>, LayoutError> {
+        if self.source.contains(&0) {
+            return Ok(vec![0; self.source.len() + 1]);
+        }
+        let mut spans = vec![item_size];
+        for &size in self.source.iter().rev() {
+            let inner = spans[spans.len() - 1];
+            spans.push(inner.checked_mul(size).ok_or(LayoutError::Overflow)?);
+        }
+        spans.reverse();
+        Ok(spans)
+    }
+
+    /// How many leading axes matter: those after are taken whole, and `in_order` if that is asked for.
+    pub(crate) fn depth(&self, in_order: bool) -> usize {
+        let whole =
+            |(axis, &size): (&AxisSelection, &u64)| axis.count == size && (axis.step == 1 || !in_order);
+        self.axes.len() - self.axes.iter().zip(&self.source).rev().take_while(|&pair| whole(pair)).count()
+    }
+}
+
+/// The index with an entry for every axis, the ellipsis spelt out.
+fn expand(index: &[BasicIndex], rank: usize) -> Result<Vec<BasicIndex>, LayoutError> {
+    let of_kind = |kind: BasicIndex| index.iter().filter(|&&entry| entry == kind).count();
+    let ellipses = of_kind(BasicIndex::Ellipsis);
+    if ellipses > 1 {
+        return Err(LayoutError::Ellipses { given: ellipses });
+    }
+    let given = index.len() - ellipses - of_kind(BasicIndex::NewAxis);
+    let missing = rank.checked_sub(given).ok_or(LayoutError::TooManyIndices { given, rank })?;
+    let at = index.iter().position(|&entry| entry == BasicIndex::Ellipsis).unwrap_or(index.len());
+    let mut expanded = index.to_vec();
+    expanded.splice(at..at + ellipses, std::iter::repeat_n(BasicIndex::ALL, missing));
+    Ok(expanded)
+}
+
+/// The product, which is 0 as soon as one axis is; `None` if it overflows.
+fn num_elements(shape: &[u64]) -> Option<u64> {
+    if shape.contains(&0) { Some(0) } else { shape.iter().try_fold(1u64, |n, &size| n.checked_mul(size)) }
 }
