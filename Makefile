@@ -10,6 +10,9 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3.14 python3; 
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 FUZZ_SECONDS ?= 60
 RUST_SOURCES := $(shell find rust -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+# Tests run optimised, but with the checks that a release leaves out: a length from a file must never wrap unseen.
+CHECKED := CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true \
+	CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
 
 .DEFAULT_GOAL := help
 .PHONY: help demo setup test build lint fmt bench peers handover torch fuzz interop wheel docs clean
@@ -23,7 +26,7 @@ demo: setup  ## open a model that Burn wrote, map it, check it, write the same b
 setup: $(VENV)/.stamp-core  ## make .venv with an importable burnpy
 
 test: setup  ## the tests of the pure crates and of the package
-	cargo test --release --quiet
+	$(CHECKED) cargo test --release --quiet
 	$(BIN)/python -m pytest
 
 build: $(VENV)/.stamp-dev  ## build the core again, whatever make thinks
