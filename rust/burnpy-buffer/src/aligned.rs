@@ -27,6 +27,7 @@ pub const HUGE_PAGE: usize = 2 << 20;
 /// assert_eq!(block.len(), 100);
 /// ```
 pub struct AlignedBuf {
+    /// `None` only while it is dropped.
     block: Option<Block>,
     len: usize,
 }
@@ -55,8 +56,11 @@ impl AlignedBuf {
     /// # Errors
     /// `OutOfMemory`, with the length.
     pub fn try_for_overwrite(len: usize) -> io::Result<Self> {
-        let block = if len == 0 { None } else { Some(pool::acquire(len)?) };
-        Ok(Self { block, len })
+        // A block of no bytes has an aligned address too.
+        let block = Block::capacity_for(len.max(1)).and_then(pool::acquire).ok_or_else(|| {
+            io::Error::new(io::ErrorKind::OutOfMemory, format!("cannot allocate {len} bytes: out of memory"))
+        })?;
+        Ok(Self { block: Some(block), len })
     }
 }
 
@@ -101,6 +105,10 @@ impl std::fmt::Debug for AlignedBuf {
     }
 }
 
+/// What pages are in size, huge ones apart: 4 KiB on x86-64, up to 64 KiB on some ARM systems.
+const SMALLEST_PAGE: usize = 4 << 10;
+const LARGEST_PAGE: usize = 64 << 10;
+
 /// From this length on, a cached block is offered to the kernel. Offer and withdrawal add 3 % to the
 /// overwriting of 512 MiB, but 40 % to that of 2.4 MiB.
 const OFFERED_FROM: usize = 32 << 20;
@@ -117,15 +125,23 @@ unsafe impl Send for Block {}
 unsafe impl Sync for Block {}
 
 impl Block {
-    /// New zeroed memory of at least `len` bytes, which is not 0.
-    pub(crate) fn new(len: usize) -> io::Result<Self> {
-        match len {
-            HUGE_PAGE.. => system::map(len),
-            _ => heap_allocate(len),
-        }
-        .ok_or_else(|| {
-            io::Error::new(io::ErrorKind::OutOfMemory, format!("cannot allocate {len} bytes: out of memory"))
+    /// The capacity of a block for `len` bytes: whole lines, or whole pages where the pool keeps blocks, so
+    /// that more of them fit the next request, or what are pages everywhere where the kernel gives them. A
+    /// capacity is its own capacity.
+    pub(crate) fn capacity_for(len: usize) -> Option<usize> {
+        len.checked_next_multiple_of(match len {
+            HUGE_PAGE.. => LARGEST_PAGE,
+            pool::CACHED_FROM.. => SMALLEST_PAGE,
+            _ => BLOCK_ALIGNMENT,
         })
+    }
+
+    /// New zeroed memory; `capacity` is one of [`Block::capacity_for`], and not 0.
+    pub(crate) fn new(capacity: usize) -> Option<Self> {
+        match capacity {
+            HUGE_PAGE.. => system::map(capacity),
+            _ => heap_allocate(capacity),
+        }
     }
 
     pub(crate) fn capacity(&self) -> usize {
@@ -167,25 +183,23 @@ impl Drop for Block {
     }
 }
 
-/// Memory of the global allocator, in whole multiples of the alignment.
-fn heap_allocate(len: usize) -> Option<Block> {
-    let layout = heap_layout(len)?;
+/// Memory of the global allocator.
+fn heap_allocate(capacity: usize) -> Option<Block> {
+    let layout = heap_layout(capacity)?;
     // SAFETY: a block is not empty, so the layout has a size.
     let ptr = unsafe { std::alloc::alloc_zeroed(layout) };
-    Some(Block { ptr: NonNull::new(ptr)?, capacity: layout.size() })
+    Some(Block { ptr: NonNull::new(ptr)?, capacity })
 }
 
 fn heap_free(block: &mut Block) {
     let layout = heap_layout(block.capacity).expect("a block's capacity has a layout");
-    // SAFETY: called once, by `drop`; allocated with this very layout, as a rounded size rounds to itself.
+    // SAFETY: called once, by `drop`; the layout is a function of the capacity, so it is that of `new`.
     unsafe { std::alloc::dealloc(block.ptr.as_ptr(), layout) }
 }
 
-fn heap_layout(len: usize) -> Option<Layout> {
-    let align = if len >= HUGE_PAGE { HUGE_PAGE } else { BLOCK_ALIGNMENT };
-    // Blocks that the pool keeps come in whole 4 KiB, so that more of them fit the next request.
-    let granule = if len >= pool::CACHED_FROM { 4096 } else { BLOCK_ALIGNMENT };
-    Layout::from_size_align(len.checked_next_multiple_of(granule)?, align).ok()
+fn heap_layout(capacity: usize) -> Option<Layout> {
+    let align = if capacity >= HUGE_PAGE { HUGE_PAGE } else { BLOCK_ALIGNMENT };
+    Layout::from_size_align(capacity, align).ok()
 }
 
 /// Blocks of 2 MiB and more, from the kernel.
@@ -194,14 +208,10 @@ mod system {
     use std::ffi::c_void;
     use std::ptr::{NonNull, null_mut};
 
-    use super::{Block, HUGE_PAGE};
+    use super::{Block, HUGE_PAGE, SMALLEST_PAGE};
 
-    const PAGE: usize = 4096;
-
-    /// Maps zeroed memory that starts at a huge page; the end is rounded to a small page only, so that a
-    /// block wastes no more than one. Where pages are larger, the kernel rounds up to those by itself.
-    pub(super) fn map(len: usize) -> Option<Block> {
-        let capacity = len.checked_next_multiple_of(PAGE)?;
+    /// Maps zeroed memory that starts at a huge page.
+    pub(super) fn map(capacity: usize) -> Option<Block> {
         let slack = map_anywhere(capacity.checked_add(HUGE_PAGE)?)?;
         let lead = slack.as_ptr().align_offset(HUGE_PAGE);
         // SAFETY: `lead` is less than HUGE_PAGE, which the mapping has beyond `capacity`.
@@ -229,7 +239,7 @@ mod system {
     /// Adds 1 to 2 ms to the 43 ms of overwriting 512 MiB. Volatile, as the content may have changed behind
     /// the compiler's back, and a write of what is already there would be left out.
     pub(super) fn withdraw(block: &mut Block) {
-        for start in (0..block.capacity).step_by(PAGE) {
+        for start in (0..block.capacity).step_by(SMALLEST_PAGE) {
             // SAFETY: `start` is inside of the block, which `&mut` makes ours alone.
             unsafe {
                 let byte = block.ptr.add(start);
@@ -278,4 +288,40 @@ pub(crate) fn physical_memory() -> usize {
         }
     }
     4 << 30
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_of_every_size_are_aligned_initialised_and_writable_to_the_end() {
+        let around = |size: usize| size.saturating_sub(65)..=size + 65;
+        let sizes = around(64).chain(around(4096)).chain(around(HUGE_PAGE)).chain(around(2 * HUGE_PAGE));
+        for len in sizes {
+            let mut block = AlignedBuf::for_overwrite(len);
+            let align = if len >= HUGE_PAGE { HUGE_PAGE } else { BLOCK_ALIGNMENT };
+            assert_eq!((block.len(), block.as_ptr().addr() % align), (len, 0), "{len}");
+            if let [first, .., last] = &mut block[..] {
+                (*first, *last) = (1, 1);
+            }
+        }
+    }
+
+    #[test]
+    fn zeroed_blocks_are_zero_even_if_the_last_user_left_something() {
+        for len in [1, 63, 5000, HUGE_PAGE - 1, HUGE_PAGE + 12_345, OFFERED_FROM] {
+            AlignedBuf::for_overwrite(len).fill(0xFF);
+            assert!(AlignedBuf::zeroed(len).iter().all(|&byte| byte == 0), "{len}");
+        }
+    }
+
+    #[test]
+    fn impossible_lengths_are_an_error_with_the_length() {
+        for len in [usize::MAX, usize::MAX - HUGE_PAGE, isize::MAX as usize, 1 << 60] {
+            let error = AlignedBuf::try_for_overwrite(len).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::OutOfMemory);
+            assert!(error.to_string().contains(&len.to_string()), "{error}");
+        }
+    }
 }

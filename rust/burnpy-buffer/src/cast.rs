@@ -52,3 +52,24 @@ pub fn as_bytes<T: Pod>(numbers: &[T]) -> &[u8] {
     // SAFETY: the numbers above have no padding, and `u8` needs no alignment.
     unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast(), size_of_val(numbers)) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_bytes_are_views_of_each_other() {
+        let mut numbers = [1.0f32, -2.0, f32::MAX];
+        assert_eq!(as_bytes(&numbers)[..4], 1.0f32.to_le_bytes());
+        assert_eq!(try_cast_slice::<f32>(as_bytes(&numbers)), Some(&numbers[..]));
+        assert_eq!(try_cast_slice::<f64>(as_bytes(&numbers[..1])), None);
+        assert_eq!(as_bytes::<u64>(&[]), []);
+
+        let mut bytes = crate::AlignedBuf::zeroed(12);
+        try_cast_slice_mut(&mut bytes).unwrap().swap_with_slice(&mut numbers);
+        assert_eq!(try_cast_slice::<f32>(&bytes), Some(&[1.0, -2.0, f32::MAX][..]));
+        assert!(try_cast_slice_mut::<u16>(&mut bytes[1..3]).is_none());
+        assert!(try_cast_slice_mut::<u16>(&mut bytes[..3]).is_none());
+        assert_eq!(try_cast_slice_mut::<u16>(&mut bytes[1..1]), Some(&mut [][..]));
+    }
+}

@@ -162,3 +162,44 @@ impl std::fmt::Display for PayloadLenError {
 }
 
 impl std::error::Error for PayloadLenError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_leads_back_to_its_dtype() {
+        for dtype in DType::plain() {
+            assert_eq!(DType::from_name(dtype.name()), Some(dtype));
+        }
+        let names: std::collections::HashSet<_> = DType::plain().map(|dtype| dtype.name()).collect();
+        assert_eq!(names.len(), 16);
+        for unknown in ["", "F32", "float32", "bool(u64)", "qfloat"] {
+            assert_eq!(DType::from_name(unknown), None, "{unknown}");
+        }
+    }
+
+    #[test]
+    fn a_payload_is_the_product_of_the_shape_times_the_size() {
+        let cases: [(DType, &[u64], u64); 6] = [
+            (DType::F64, &[], 8),
+            (DType::BF16, &[3, 5], 30),
+            (DType::F32, &[2, 0, 7], 0),
+            (DType::Bool(BoolStore::Native), &[9], 9),
+            (DType::Bool(BoolStore::U8), &[9], 9),
+            (DType::Bool(BoolStore::U32), &[9], 36),
+        ];
+        for (dtype, shape, expected) in cases {
+            assert_eq!(dtype.payload_len(shape), Ok(expected), "{} {shape:?}", dtype.name());
+        }
+    }
+
+    #[test]
+    fn an_overflow_on_the_way_is_an_overflow_unless_a_zero_came_first() {
+        let big = 1 << 40;
+        assert_eq!(DType::U8.payload_len(&[big, big, 0]), Err(PayloadLenError::Overflow));
+        assert_eq!(DType::U8.payload_len(&[0, big, big]), Ok(0));
+        assert_eq!(DType::U8.payload_len(&[1 << 32, (1 << 32) - 1]), Ok(((1 << 32) - 1) << 32));
+        assert_eq!(DType::I16.payload_len(&[1 << 63]), Err(PayloadLenError::Overflow));
+    }
+}

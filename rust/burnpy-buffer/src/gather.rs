@@ -85,3 +85,35 @@ impl<'a, P: AsRef<[u8]>> Gather<'a, P> {
         self.parts.get(self.last)?.as_ref().get(from..)?.get(..usize::try_from(len).ok()?)
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::single_range_in_vec_init, reason = "one range is what is meant")]
+mod tests {
+    use super::*;
+    use crate::selection::BasicIndex;
+
+    #[test]
+    fn what_is_taken_comes_in_the_order_of_the_result() {
+        let reversed = BasicIndex::Slice { start: None, stop: None, step: Some(-1) };
+        let selection = Selection::new(&[2, 3], &[reversed, reversed]).unwrap();
+        let mut out = [0; 6];
+        selection.gather(1, &[0..2, 2..6], &[&[0, 1][..], &[2, 3, 4, 5]], &mut out).unwrap();
+        assert_eq!(out, [5, 4, 3, 2, 1, 0]);
+    }
+
+    #[test]
+    fn missing_bytes_and_wrong_outputs_are_errors() {
+        let selection = Selection::new(&[4], &[]).unwrap();
+        let mut out = [0; 8];
+        let not_covered = Err(LayoutError::NotCovered { start: 0, len: 8 });
+        let short: &[u8] = &[0; 7];
+        assert_eq!(selection.gather(2, &[0..8], &[short], &mut out), not_covered);
+        assert_eq!(selection.gather(2, &[1..9], &[&[0; 8]], &mut out), not_covered);
+        assert_eq!(selection.gather::<&[u8]>(2, &[], &[], &mut out), not_covered);
+        assert_eq!(selection.gather::<&[u8]>(2, &[0..8], &[], &mut out), not_covered);
+        assert_eq!(
+            selection.gather(2, &[0..8], &[&[0; 8]], &mut out[..7]),
+            Err(LayoutError::OutputLength { expected: 8, found: 7 })
+        );
+    }
+}

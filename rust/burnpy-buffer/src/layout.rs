@@ -230,3 +230,74 @@ fn row_major_strides(shape: &[usize]) -> Option<Vec<isize>> {
     }
     Some(strides)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::selection::BasicIndex::{self, Ellipsis, Int, NewAxis};
+
+    const REVERSED: BasicIndex = BasicIndex::Slice { start: None, stop: None, step: Some(-1) };
+
+    fn select(layout: &Layout, index: &[BasicIndex]) -> Layout {
+        let shape: Vec<u64> = layout.shape().iter().map(|&size| size as u64).collect();
+        layout.select(&Selection::new(&shape, index).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn contiguous_layouts_are_row_major_and_say_so() {
+        let layout = Layout::contiguous(vec![2, 3, 4]).unwrap();
+        assert_eq!((layout.strides(), layout.num_elements()), (&[12, 4, 1][..], 24));
+        for shape in [vec![], vec![0], vec![5], vec![2, 0, 4], vec![1, 7, 1]] {
+            assert!(Layout::contiguous(shape.clone()).unwrap().is_contiguous(), "{shape:?}");
+        }
+        assert_eq!(Layout::contiguous(vec![]).unwrap().num_elements(), 1);
+    }
+
+    #[test]
+    fn the_strides_of_axes_of_size_1_do_not_matter() {
+        assert!(Layout::from_parts(vec![1, 3, 1], vec![77, 1, -5], 4).unwrap().is_contiguous());
+        assert!(!Layout::from_parts(vec![3, 2], vec![1, 3], 0).unwrap().is_contiguous());
+        assert!(!Layout::from_parts(vec![3], vec![0], 0).unwrap().is_contiguous());
+    }
+
+    #[test]
+    fn a_selection_moves_the_offset_and_multiplies_strides() {
+        let layout = Layout::contiguous(vec![3, 4]).unwrap();
+        let view = select(&layout, &[REVERSED, NewAxis, Int(1)]);
+        assert_eq!((view.shape(), view.strides(), view.offset()), (&[3, 1][..], &[-4, 0][..], 9));
+        assert_eq!(view.reach(), 1..10);
+        let back = select(&view, &[REVERSED, Int(0)]);
+        assert_eq!((back.shape(), back.strides(), back.offset()), (&[3][..], &[4][..], 1));
+        assert_eq!(select(&layout, &[Ellipsis]), layout);
+    }
+
+    #[test]
+    fn an_empty_selection_uses_nothing() {
+        let layout = Layout::contiguous(vec![3, 4]).unwrap();
+        let none = BasicIndex::Slice { start: Some(9), stop: None, step: None };
+        let view = select(&layout, &[none]);
+        assert_eq!((view.shape(), view.reach().len(), view.is_contiguous()), (&[0, 4][..], 0, true));
+    }
+
+    #[test]
+    fn strides_that_leave_the_block_or_the_address_space_are_refused() {
+        let from = |shape: &[usize], strides: &[isize], offset| {
+            Layout::from_parts(shape.to_vec(), strides.to_vec(), offset).map(|layout| layout.reach())
+        };
+        assert_eq!(from(&[3], &[-1], 2), Ok(0..3));
+        assert_eq!(from(&[3], &[-1], 1), Err(LayoutError::Strides));
+        assert_eq!(from(&[3, 2], &[1], 0), Err(LayoutError::Strides));
+        assert_eq!(from(&[3], &[isize::MAX], 0), Err(LayoutError::Overflow));
+        assert_eq!(from(&[2], &[isize::MAX], 1), Err(LayoutError::Overflow));
+        assert_eq!(from(&[1 << 40, 1 << 40], &[0, 0], 0), Err(LayoutError::Overflow));
+        assert_eq!(from(&[0, 1 << 40, 1 << 40], &[1, 1, 1], 7), Ok(7..7));
+        assert_eq!(Layout::contiguous(vec![1 << 40, 1 << 40]), Err(LayoutError::Overflow));
+    }
+
+    #[test]
+    fn a_selection_of_another_shape_is_refused() {
+        let selection = Selection::new(&[4, 3], &[]).unwrap();
+        let layout = Layout::contiguous(vec![3, 4]).unwrap();
+        assert_eq!(layout.select(&selection), Err(LayoutError::ShapeMismatch));
+    }
+}

@@ -1,14 +1,13 @@
 //! Freed blocks, kept for the next one of about their size.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::aligned::{Block, physical_memory};
 use crate::fork::hold_over_forks;
 
-/// Blocks below this size go back to the global allocator, which is good at them. From here on, a new block
+/// Blocks below this capacity go back to the global allocator, which is good at them. From here on, a new block
 /// costs as much for its zeros as the copy that fills it.
 pub(crate) const CACHED_FROM: usize = 4 << 10;
 
@@ -26,19 +25,20 @@ pub fn pool_bytes() -> usize {
     lock().bytes
 }
 
-/// A block of at least `len` bytes: a cached one, else a new one, for which the cache is given up if need be.
-pub(crate) fn acquire(len: usize) -> io::Result<Block> {
-    if len < CACHED_FROM {
-        return Block::new(len);
+/// A block of at least this capacity: a cached one, else a new one, for which the cache is given up if need
+/// be. `None` if there is no memory.
+pub(crate) fn acquire(capacity: usize) -> Option<Block> {
+    if capacity < CACHED_FROM {
+        return Block::new(capacity);
     }
-    let cached = lock().take(len);
+    let cached = lock().take(capacity);
     if let Some(mut block) = cached {
         block.withdraw();
-        return Ok(block);
+        return Some(block);
     }
-    Block::new(len).or_else(|_| {
+    Block::new(capacity).or_else(|| {
         trim_pool();
-        Block::new(len)
+        Block::new(capacity)
     })
 }
 
@@ -69,10 +69,10 @@ impl Pool {
         Self { blocks: BTreeMap::new(), sizes: BTreeMap::new(), bytes: 0, next_age: 0, inherited: false }
     }
 
-    /// The best fit for `len`, at most a quarter larger.
-    fn take(&mut self, len: usize) -> Option<Block> {
+    /// The best fit, at most a quarter larger than asked for.
+    fn take(&mut self, wanted: usize) -> Option<Block> {
         let (&(capacity, _), _) =
-            self.blocks.range((len, 0)..=(len.saturating_add(len / 4), u64::MAX)).next()?;
+            self.blocks.range((wanted, 0)..=(wanted.saturating_add(wanted / 4), u64::MAX)).next()?;
         let (&newest, _) = self.blocks.range((capacity, 0)..=(capacity, u64::MAX)).next_back()?;
         self.remove(newest)
     }
@@ -131,5 +131,52 @@ fn limit() -> usize {
             limit
         }
         limit => limit,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: usize = 1 << 20;
+
+    fn pool_of(sizes: &[usize]) -> Pool {
+        let mut pool = Pool::new();
+        for &size in sizes {
+            assert!(pool.put(Block::new(size).unwrap(), usize::MAX).is_empty());
+        }
+        pool
+    }
+
+    fn capacity(block: Option<Block>) -> Option<usize> {
+        block.map(|block| block.capacity())
+    }
+
+    #[test]
+    fn the_smallest_block_that_fits_is_taken_if_it_is_at_most_a_quarter_larger() {
+        let mut pool = pool_of(&[MIB, 4 * MIB, 5 * MIB]);
+        assert_eq!(capacity(pool.take(2 * MIB)), None);
+        assert_eq!(capacity(pool.take(4 * MIB)), Some(4 * MIB));
+        assert_eq!(capacity(pool.take(4 * MIB)), Some(5 * MIB));
+        assert_eq!(capacity(pool.take(4 * MIB)), None);
+        assert_eq!(capacity(pool.take(MIB + 1)), None);
+        assert_eq!((pool.bytes, pool.blocks.len(), pool.sizes.len()), (MIB, 1, 1));
+    }
+
+    #[test]
+    fn the_blocks_that_lay_longest_go_when_the_limit_is_reached() {
+        let mut pool = pool_of(&[3 * MIB, MIB, 2 * MIB]);
+        let evicted = pool.put(Block::new(2 * MIB).unwrap(), 5 * MIB);
+        assert_eq!(evicted.iter().map(Block::capacity).collect::<Vec<_>>(), [3 * MIB]);
+        let evicted = pool.put(Block::new(6 * MIB).unwrap(), 5 * MIB);
+        assert_eq!(evicted.len(), 4, "a block over the limit is not kept, and takes the older ones along");
+        assert_eq!((pool.bytes, pool.blocks.len(), pool.sizes.len()), (0, 0, 0));
+    }
+
+    #[test]
+    fn of_equal_blocks_the_newest_is_taken() {
+        let mut pool = pool_of(&[MIB, MIB]);
+        pool.take(MIB);
+        assert_eq!(pool.sizes.first_key_value(), Some((&0, &MIB)));
     }
 }

@@ -260,3 +260,108 @@ impl QuantScheme {
 fn product(dims: impl Iterator<Item = u64>) -> Result<u64, PayloadLenError> {
     dims.into_iter().try_fold(1u64, u64::checked_mul).ok_or(PayloadLenError::Overflow)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scheme(value: QuantValue, store: QuantStore) -> QuantScheme {
+        QuantScheme { value, store, ..QuantScheme::default() }
+    }
+
+    fn blocks(extents: &[u8], dtype: ScaleDType) -> Option<BlockScale> {
+        Some(BlockScale { size: BlockSize::new(extents).unwrap(), dtype })
+    }
+
+    #[test]
+    fn payload_lengths_are_values_then_block_scales_then_the_tensors_scale() {
+        use QuantStore::{Native, PackedNative, PackedU32};
+        use QuantValue::{E2M1, Q2F, Q4F, Q4S, Q8F, Q8S};
+        let native = scheme(Q8S, Native);
+        let cases: [(&str, QuantScheme, &[u64], u64); 16] = [
+            ("four in a word", scheme(Q8F, PackedU32(0)), &[4], 4 + 4),
+            ("five in two words", scheme(Q8F, PackedU32(0)), &[5], 8 + 4),
+            ("a word a row", scheme(Q4F, PackedU32(0)), &[3, 3], 12 + 4),
+            ("packed along the other axis", scheme(Q4F, PackedU32(1)), &[9, 3], 2 * 3 * 4 + 4),
+            ("one value", scheme(Q4F, PackedU32(0)), &[], 4 + 4),
+            ("a byte a value", native, &[2, 3], 6 + 4),
+            ("a byte a value of 4 bits", scheme(Q4S, Native), &[2, 3], 6 + 4),
+            ("a byte a value of 2 bits", scheme(Q2F, Native), &[3], 3 + 4),
+            ("two E2M1 in a byte, by row", scheme(E2M1, PackedNative(0)), &[2, 3], 4 + 4),
+            ("nothing else is packed in a byte", scheme(Q4S, PackedNative(0)), &[2, 3], 6 + 4),
+            ("no values", native, &[0, 5], 4),
+            ("f16 scale", QuantScheme { tensor: Some(ScaleDType::F16), ..native }, &[8], 8 + 2),
+            ("UE8M0 blocks", QuantScheme { block: blocks(&[4], ScaleDType::UE8M0), ..native }, &[8], 8 + 2),
+            (
+                "two levels",
+                QuantScheme {
+                    tensor: Some(ScaleDType::F32),
+                    block: blocks(&[4], ScaleDType::UE4M3),
+                    ..native
+                },
+                &[8],
+                8 + 2 + 4,
+            ),
+            (
+                "two levels, BF16",
+                QuantScheme {
+                    tensor: Some(ScaleDType::BF16),
+                    block: blocks(&[4], ScaleDType::UE4M3),
+                    ..native
+                },
+                &[8],
+                8 + 2 + 2,
+            ),
+            (
+                "blocks are aligned to the last axes, parts count whole",
+                QuantScheme { block: blocks(&[2, 4], ScaleDType::F32), ..native },
+                &[3, 5, 9],
+                135 + 3 * 3 * 3 * 4,
+            ),
+        ];
+        for (name, scheme, shape, expected) in cases {
+            assert_eq!(scheme.payload_len(shape), Ok(expected), "{name}");
+        }
+    }
+
+    #[test]
+    fn impossible_schemes_say_what_is_wrong() {
+        let block = |storage, len| {
+            let size = BlockSize { storage, len };
+            QuantScheme { block: Some(BlockScale { size, dtype: ScaleDType::F32 }), ..Default::default() }
+        };
+        let cases = [
+            (block([1; 5], 6), "a block has 6 extents; 1 to 5 are possible"),
+            (block([1; 5], 0), "a block has 0 extents; 1 to 5 are possible"),
+            (block([4, 0, 1, 1, 1], 2), "a block of [4, 0] has an extent of 0"),
+            (scheme(QuantValue::Q4F, QuantStore::PackedU32(2)), "packed dimension 2 is outside of rank 2"),
+        ];
+        for (scheme, message) in cases {
+            assert_eq!(scheme.payload_len(&[8, 8]), Err(PayloadLenError::Scheme(message.into())));
+        }
+    }
+
+    #[test]
+    fn lengths_over_64_bits_are_an_overflow() {
+        let native = scheme(QuantValue::Q8S, QuantStore::Native);
+        assert_eq!(native.payload_len(&[1 << 33, 1 << 33]), Err(PayloadLenError::Overflow));
+        // The values alone would fit; the scale does not.
+        assert_eq!(native.payload_len(&[u64::MAX]), Err(PayloadLenError::Overflow));
+    }
+
+    #[test]
+    fn a_new_block_drops_leading_ones_but_keeps_the_last() {
+        assert_eq!(BlockSize::new(&[1, 1, 32]).unwrap().extents(), Some(&[32][..]));
+        assert_eq!(BlockSize::new(&[1]).unwrap().extents(), Some(&[1][..]));
+        assert_eq!(BlockSize::new(&[2, 3, 4, 5, 6, 7]), None);
+        assert_eq!(BlockSize { storage: [1; 5], len: 6 }.extents(), None);
+    }
+
+    #[test]
+    fn names_are_those_of_the_variants() {
+        assert!(QuantValue::ALL.iter().all(|value| format!("{value:?}") == value.name()));
+        assert!(ScaleDType::ALL.iter().all(|dtype| format!("{dtype:?}") == dtype.name()));
+        assert_eq!(QuantMode::Symmetric.name(), "Symmetric");
+        assert_eq!(QuantMode::Lookup.name(), "Lookup");
+    }
+}

@@ -196,3 +196,86 @@ fn expand(index: &[BasicIndex], rank: usize) -> Result<Vec<BasicIndex>, LayoutEr
 fn num_elements(shape: &[u64]) -> Option<u64> {
     if shape.contains(&0) { Some(0) } else { shape.iter().try_fold(1u64, |n, &size| n.checked_mul(size)) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: BasicIndex = BasicIndex::ALL;
+
+    fn indices(size: u64, start: Option<i64>, stop: Option<i64>, step: i64) -> Vec<u64> {
+        let axis = AxisSelection::slice(start, stop, step, size);
+        (0..axis.count).map(|k| axis.index(k)).collect()
+    }
+
+    #[test]
+    fn slices_take_what_python_takes() {
+        type Bound = Option<i64>;
+        let cases: [(Bound, Bound, i64, &[u64]); 15] = [
+            (None, None, 1, &[0, 1, 2, 3, 4]),
+            (None, None, -1, &[4, 3, 2, 1, 0]),
+            (Some(1), Some(4), 2, &[1, 3]),
+            (Some(-2), None, 1, &[3, 4]),
+            (None, Some(-2), 1, &[0, 1, 2]),
+            (Some(-99), Some(99), 3, &[0, 3]),
+            (Some(99), Some(-99), -2, &[4, 2, 0]),
+            (Some(3), Some(3), 1, &[]),
+            (Some(3), Some(1), 1, &[]),
+            (Some(1), Some(3), -1, &[]),
+            (Some(5), None, 1, &[]),
+            (Some(-6), None, -1, &[]),
+            (Some(2), Some(-1), -1, &[]),
+            (None, None, i64::MAX, &[0]),
+            (None, None, i64::MIN, &[4]),
+        ];
+        for (start, stop, step, expected) in cases {
+            assert_eq!(indices(5, start, stop, step), expected, "[{start:?}:{stop:?}:{step}]");
+        }
+        assert_eq!(indices(0, None, None, -1), []);
+        assert_eq!(indices(u64::MAX, Some(-1), None, 1), [u64::MAX - 1]);
+        assert_eq!(indices(u64::MAX, None, None, i64::MIN), [u64::MAX - 1, (1 << 63) - 2]);
+    }
+
+    #[test]
+    fn entries_name_axes_from_the_left_and_after_the_ellipsis_from_the_right() {
+        use BasicIndex::{Ellipsis, Int, NewAxis};
+        let cases: [(&[BasicIndex], &[u64]); 8] = [
+            (&[], &[2, 3, 4]),
+            (&[Int(0)], &[3, 4]),
+            (&[Ellipsis, Int(-1)], &[2, 3]),
+            (&[NewAxis, ALL, NewAxis, Int(2)], &[1, 2, 1, 4]),
+            (&[Ellipsis, NewAxis], &[2, 3, 4, 1]),
+            (&[Int(1), Int(1), Int(1)], &[]),
+            (&[Int(1), Ellipsis, Int(1), Int(1)], &[]),
+            (&[ALL, ALL, ALL, Ellipsis, NewAxis], &[2, 3, 4, 1]),
+        ];
+        for (index, shape) in cases {
+            let selection = Selection::new(&[2, 3, 4], index).unwrap();
+            assert_eq!(selection.shape(), shape, "{index:?}");
+            assert_eq!(selection.num_elements(), shape.iter().product::<u64>());
+        }
+        assert_eq!(Selection::new(&[], &[Ellipsis, NewAxis]).unwrap().shape(), [1]);
+    }
+
+    #[test]
+    fn impossible_indices_say_what_is_wrong() {
+        use BasicIndex::{Ellipsis, Int};
+        let no_step = BasicIndex::Slice { start: None, stop: None, step: Some(0) };
+        let cases: [(&[BasicIndex], &str); 6] = [
+            (&[Int(2)], "index 2 is out of bounds for axis 0 with size 2"),
+            (&[ALL, Int(-4)], "index -4 is out of bounds for axis 1 with size 3"),
+            (
+                &[Ellipsis, Int(i64::MIN)],
+                "index -9223372036854775808 is out of bounds for axis 1 with size 3",
+            ),
+            (&[Int(0), Int(0), Int(0)], "too many indices: the array has 2 axes, but 3 were indexed"),
+            (&[ALL, no_step], "slice step of axis 1 is 0"),
+            (&[Ellipsis, Ellipsis], "an index can have one ellipsis, got 2"),
+        ];
+        for (index, message) in cases {
+            assert_eq!(Selection::new(&[2, 3], index).unwrap_err().to_string(), message);
+        }
+        assert_eq!(Selection::new(&[1 << 40, 1 << 40], &[]), Err(LayoutError::Overflow));
+        assert!(Selection::new(&[1 << 40, 1 << 40, 0], &[]).is_ok());
+    }
+}
