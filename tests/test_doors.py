@@ -18,9 +18,10 @@ PACKAGE = ROOT / "python" / "burnpy"
 CRATE_DOORS: dict[str, set[str]] = {
     "burnpy-buffer": set(),
     "burnpy-pickle": set(),
+    "burnpy-safetensors": set(),
     "burnpy-pack": {"burnpy-buffer"},
     "burnpy-tensor": {"burnpy-buffer"},
-    "burnpy-python": {"burnpy-buffer", "burnpy-pickle", "burnpy-pack", "burnpy-tensor"},
+    "burnpy-python": {"burnpy-buffer", "burnpy-pickle", "burnpy-pack", "burnpy-safetensors", "burnpy-tensor"},
 }
 
 # What everyone may import: type aliases and the base of the errors hold no behaviour.
