@@ -36,6 +36,7 @@ mod limits;
 mod metadata;
 mod path;
 mod plan;
+mod problems;
 mod reader;
 mod scalar;
 mod scratch;

@@ -262,6 +262,11 @@ impl Reader {
         self.path.as_deref()
     }
 
+    /// The metadata as decoded, for the rules of the whole file.
+    pub(crate) const fn decoded(&self) -> &Metadata {
+        &self.metadata
+    }
+
     /// Where the bytes come from.
     pub const fn source(&self) -> &Arc<dyn Source> {
         &self.source
@@ -311,22 +316,6 @@ impl Reader {
         Ok(tensor)
     }
 
-    /// Refuses gaps between tensors that are not zero: Burn's writer leaves none.
-    ///
-    /// # Errors
-    /// `ValidationError`, `IoError`.
-    pub fn check_gaps(&self) -> Result<()> {
-        let mut end = 0;
-        for entry in self.entries() {
-            let start = self.data_start + end;
-            let padding = read(&*self.source, start, entry.start().saturating_sub(end))
-                .map_err(|error| self.located(error))?;
-            validate::check_zero(&padding, start).map_err(|error| self.located(error))?;
-            end = end.max(entry.end());
-        }
-        Ok(())
-    }
-
     /// A quantized payload's length is no matter of the container to Burn. Handed out wrong, it would crash whoever
     /// unpacks it.
     fn check_quantized(&self, entry: &Entry<'_>) -> Result<()> {
@@ -337,7 +326,7 @@ impl Reader {
         }
     }
 
-    fn located(&self, error: Error) -> Error {
+    pub(crate) fn located(&self, error: Error) -> Error {
         match &self.path {
             Some(path) => error.with_path(path),
             None => error,
@@ -386,7 +375,7 @@ fn open_source(path: &Path, options: &ReadOptions) -> Result<Arc<dyn Source>> {
     }
 }
 
-fn read(source: &dyn Source, start: u64, len: u64) -> Result<Bytes> {
+pub(crate) fn read(source: &dyn Source, start: u64, len: u64) -> Result<Bytes> {
     let end = start.checked_add(len).ok_or(io::Error::from(io::ErrorKind::UnexpectedEof))?;
     if let Some(view) = source.view(start..end) {
         return Ok(view);

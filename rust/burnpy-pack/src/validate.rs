@@ -77,27 +77,44 @@ pub(crate) fn check_strict(
     data_start: u64,
     available: u64,
 ) -> Result<()> {
-    if header.version != header::FORMAT_VERSION {
-        return Err(Error::validation(format!(
-            "format version is {}, not {}",
-            header.version,
-            header::FORMAT_VERSION
-        )));
-    }
+    strict_problems(header, metadata, data_start, available).next().map_or(Ok(()), Err)
+}
+
+/// All that strict mode finds in the descriptors, in data order, told one by one as it is asked for.
+pub(crate) fn strict_problems<'m>(
+    header: &Header,
+    metadata: &'m Metadata,
+    data_start: u64,
+    available: u64,
+) -> impl Iterator<Item = Error> + use<'m> {
+    let version = check_current(header).err();
     let mut tensors: Vec<&Descriptor> = metadata.tensors.iter().collect();
     tensors.sort_by_key(|tensor| (tensor.start, tensor.end));
+    let last = tensors.iter().map(|tensor| tensor.end).max().unwrap_or(0);
     let mut previous_end = 0;
-    for tensor in tensors {
-        check_placed(tensor, metadata.shape(tensor), previous_end)
-            .map_err(|error| error.with_tensor(metadata.name(tensor)))?;
-        previous_end = tensor.end;
+    let placed = tensors.into_iter().filter_map(move |tensor| {
+        let problem = check_placed(tensor, metadata.shape(tensor), previous_end).err();
+        previous_end = previous_end.max(tensor.end);
+        problem.map(|error| error.with_tensor(metadata.name(tensor)))
+    });
+    version.into_iter().chain(placed).chain(check_end(data_start + last, available).err())
+}
+
+fn check_current(header: &Header) -> Result<()> {
+    match header.version {
+        header::FORMAT_VERSION => Ok(()),
+        version => {
+            Err(Error::validation(format!("format version is {version}, not {}", header::FORMAT_VERSION)))
+        }
     }
-    let expected = data_start + previous_end;
-    if available != expected {
-        let what = format!("the file has {available} bytes, but its content ends at {expected}");
-        return Err(ErrorKind::Validation { what, found: Some(available), limit: Some(expected) }.into());
+}
+
+fn check_end(expected: u64, available: u64) -> Result<()> {
+    if available == expected {
+        return Ok(());
     }
-    Ok(())
+    let what = format!("the file has {available} bytes, but its content ends at {expected}");
+    Err(ErrorKind::Validation { what, found: Some(available), limit: Some(expected) }.into())
 }
 
 fn check_placed(tensor: &Descriptor, shape: &[u64], previous_end: u64) -> Result<()> {
