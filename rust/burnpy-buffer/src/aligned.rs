@@ -38,9 +38,12 @@ impl AlignedBuf {
     /// # Panics
     /// If there is no memory for it.
     pub fn zeroed(len: usize) -> Self {
-        let mut block = Self::for_overwrite(len);
-        block.fill(0);
-        block
+        let mut zeros = Self::for_overwrite(len);
+        // New memory is zero already, and large blocks of it cost nothing until they are touched.
+        if zeros.block.as_ref().is_some_and(|block| block.used) {
+            zeros.fill(0);
+        }
+        zeros
     }
 
     /// A block that the caller fills: initialised, but with whatever its last user left.
@@ -117,6 +120,8 @@ const OFFERED_FROM: usize = 32 << 20;
 pub(crate) struct Block {
     ptr: NonNull<u8>,
     capacity: usize,
+    /// Whether it was in use before, and so may hold anything. If not, it is zeros.
+    used: bool,
 }
 
 // SAFETY: a block owns its memory alone, and no thread matters to the functions that free it.
@@ -148,16 +153,18 @@ impl Block {
         self.capacity
     }
 
-    /// Lets the kernel have the pages if it runs short, as long as the block lies in the pool. It must be
-    /// [`Block::withdraw`]n before anyone reads it: a page that is taken turns to zeros at any moment.
-    pub(crate) fn offer(&mut self) {
+    /// To be called when the block goes to the pool. The kernel may have the pages of a large one if it runs
+    /// short. [`Block::wake`] must come before the next read: a page that is taken turns to zeros at any
+    /// moment.
+    pub(crate) fn rest(&mut self) {
+        self.used = true;
         if self.capacity >= OFFERED_FROM {
             system::offer(self);
         }
     }
 
-    /// Takes the offer back, by a write to each page.
-    pub(crate) fn withdraw(&mut self) {
+    /// To be called when the block leaves the pool.
+    pub(crate) fn wake(&mut self) {
         if self.capacity >= OFFERED_FROM {
             system::withdraw(self);
         }
@@ -188,7 +195,7 @@ fn heap_allocate(capacity: usize) -> Option<Block> {
     let layout = heap_layout(capacity)?;
     // SAFETY: a block is not empty, so the layout has a size.
     let ptr = unsafe { std::alloc::alloc_zeroed(layout) };
-    Some(Block { ptr: NonNull::new(ptr)?, capacity })
+    Some(Block { ptr: NonNull::new(ptr)?, capacity, used: false })
 }
 
 fn heap_free(block: &mut Block) {
@@ -223,7 +230,7 @@ mod system {
         let huge = capacity - capacity % HUGE_PAGE;
         // SAFETY: advice on our own mapping. It may be refused, where huge pages are switched off.
         unsafe { libc::madvise(ptr.as_ptr().cast(), huge, libc::MADV_HUGEPAGE) };
-        Some(Block { ptr, capacity })
+        Some(Block { ptr, capacity, used: false })
     }
 
     pub(super) fn unmap(block: &mut Block) {
@@ -232,11 +239,11 @@ mod system {
 
     /// Costs 0.15 ms for 512 MiB. Kernels before 4.5 do not know it; the block then simply stays.
     pub(super) fn offer(block: &mut Block) {
-        // SAFETY: the block is ours, and nobody reads it before `withdraw`.
+        // SAFETY: the block is ours, and nobody reads it before `wake`.
         unsafe { libc::madvise(block.ptr.as_ptr().cast(), block.capacity, libc::MADV_FREE) };
     }
 
-    /// Adds 1 to 2 ms to the 43 ms of overwriting 512 MiB. Volatile, as the content may have changed behind
+    /// Takes the offer back, by a write to each page. Adds 1 to 2 ms to the 43 ms of overwriting 512 MiB. Volatile, as the content may have changed behind
     /// the compiler's back, and a write of what is already there would be left out.
     pub(super) fn withdraw(block: &mut Block) {
         for start in (0..block.capacity).step_by(SMALLEST_PAGE) {

@@ -34,14 +34,15 @@ macro_rules! hold_over_forks {
             static HELD: std::cell::Cell<Option<$guard>> = const { std::cell::Cell::new(None) };
         }
         extern "C" fn before() {
-            HELD.set(Some($lock()));
+            // A thread that forks as it ends has no place for the guard any more; it goes without.
+            let _ = HELD.try_with(|held| held.set(Some($lock())));
         }
         extern "C" fn in_parent() {
-            drop(HELD.take());
+            drop(HELD.try_with(std::cell::Cell::take));
         }
         extern "C" fn in_child() {
             let in_child: fn(&mut $guard) = $in_child;
-            if let Some(mut guard) = HELD.take() {
+            if let Ok(Some(mut guard)) = HELD.try_with(std::cell::Cell::take) {
                 in_child(&mut guard);
             }
         }

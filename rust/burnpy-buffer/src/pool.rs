@@ -33,7 +33,7 @@ pub(crate) fn acquire(capacity: usize) -> Option<Block> {
     }
     let cached = lock().take(capacity);
     if let Some(mut block) = cached {
-        block.withdraw();
+        block.wake();
         return Some(block);
     }
     Block::new(capacity).or_else(|| {
@@ -45,7 +45,7 @@ pub(crate) fn acquire(capacity: usize) -> Option<Block> {
 /// Takes a block back, and frees the longest unused ones if the cache would grow over its limit.
 pub(crate) fn release(mut block: Block) {
     if block.capacity() >= CACHED_FROM {
-        block.offer();
+        block.rest();
         let limit = limit();
         let evicted = lock().put(block, limit);
         drop(evicted);
