@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 __all__ = [
     "AlreadyExists",
     "BurnpyError",
+    "DTypeError",
     "Error",
     "InvalidHeader",
     "InvalidMagicNumber",
@@ -158,6 +159,20 @@ class AlreadyExists(Error, FileExistsError):
     def __init__(self, message: str = "", **fields: Any) -> None:
         super().__init__(message, **fields)
         self.filename = self.path
+
+
+class DTypeError(BurnpyError, TypeError):
+    """A dtype has no counterpart where it is wanted.
+
+    Attributes:
+        tensor: the tensor's name, or ``None``.
+        dtype: the dtype's name.
+    """
+
+    def __init__(self, message: str = "", *, tensor: str | None = None, dtype: str | None = None) -> None:
+        super().__init__(message)
+        self.tensor = tensor
+        self.dtype = dtype
 
 
 class ScalarConversionError(BurnpyError, ValueError):

@@ -17,7 +17,7 @@ use crate::sink::{FileSink, Sink, SliceSink};
 use crate::source::is_same_file;
 use crate::tensor::Tensor;
 
-/// Builds a container of tensors, text metadata and scalars.
+/// Builds a container of tensors, text metadata and scalars. Cloning shares the bytes.
 ///
 /// ```
 /// use burnpy_pack::{Scalar, Writer};
@@ -25,7 +25,7 @@ use crate::tensor::Tensor;
 /// assert_eq!(bytes.len(), 256); // padding up to the data section is always there
 /// # Ok::<(), burnpy_pack::Error>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Writer {
     tensors: Vec<Tensor>,
     metadata: BTreeMap<String, String>,

@@ -118,7 +118,12 @@ fn fields<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyDict>> {
     Ok(kwargs)
 }
 
-fn os_fields(py: Python<'_>, error: &Error, cause: Option<&PyErr>, kwargs: &Bound<'_, PyDict>) -> PyResult<()> {
+fn os_fields(
+    py: Python<'_>,
+    error: &Error,
+    cause: Option<&PyErr>,
+    kwargs: &Bound<'_, PyDict>,
+) -> PyResult<()> {
     if let Some(cause) = cause {
         kwargs.set_item("errno", cause.value(py).getattr("errno").ok())?;
         kwargs.set_item("strerror", cause.value(py).getattr("strerror").ok())?;

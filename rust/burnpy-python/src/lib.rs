@@ -2,8 +2,16 @@
 
 #![deny(unsafe_code)]
 
+mod array;
+mod atomic;
 mod convert;
 mod enter;
+mod header;
+mod import;
+mod save;
+mod scalar;
+mod tensor;
+mod writer;
 
 use pyo3::prelude::*;
 
@@ -11,8 +19,22 @@ use pyo3::prelude::*;
 mod _core {
     use super::*;
 
+    #[pymodule_export]
+    use super::atomic::PyAtomicFile;
+    #[pymodule_export]
+    use super::header::PyHeader;
+    #[pymodule_export]
+    use super::save::{save, save_file};
+    #[pymodule_export]
+    use super::scalar::PyScalar;
+    #[pymodule_export]
+    use super::tensor::PyTensor;
+    #[pymodule_export]
+    use super::writer::PyWriter;
+
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        header::add_constants(module)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }
