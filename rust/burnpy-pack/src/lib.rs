@@ -30,6 +30,7 @@
 #![forbid(unsafe_code)]
 
 mod cbor;
+mod copies;
 mod error;
 mod header;
 mod limits;
@@ -40,6 +41,7 @@ mod problems;
 mod reader;
 mod scalar;
 mod scratch;
+mod select;
 mod sink;
 mod sniff;
 mod source;
@@ -47,12 +49,13 @@ mod tensor;
 mod validate;
 mod writer;
 
+pub use copies::Copies;
 pub use error::{Error, ErrorKind, ProviderError, Result};
 pub use header::{
     ALIGNMENT, EXTENSION, FORMAT_VERSION, HEADER_SIZE, Header, MAGIC_NUMBER, align_up, data_start,
 };
 pub use limits::Limits;
-pub use path::{resolve_read_path, resolve_write_path};
+pub use path::{find_read_path, resolve_read_path, resolve_write_path};
 pub use plan::Plan;
 pub use reader::{Backend, Entry, ReadOptions, Reader};
 pub use scalar::{Scalar, ScalarConversionError};

@@ -25,6 +25,25 @@ pub fn resolve_read_path(path: &Path) -> PathBuf {
     if path.symlink_metadata().is_ok() { path.to_owned() } else { resolve_write_path(path) }
 }
 
+/// The file that is opened for a path by those who do not go by Burn's rule: the path itself if anything is there, else
+/// with `.bpk` behind it, whatever its extension.
+///
+/// ```
+/// use burnpy_pack::find_read_path;
+/// assert_eq!(find_read_path("no/model-v1.0".as_ref()).as_os_str(), "no/model-v1.0.bpk");
+/// assert_eq!(find_read_path("no/model.bpk".as_ref()).as_os_str(), "no/model.bpk");
+/// ```
+pub fn find_read_path(path: &Path) -> PathBuf {
+    let extended = path.extension().is_some_and(|extension| extension == EXTENSION);
+    if extended || path.file_name().is_none() || path.symlink_metadata().is_ok() {
+        return path.to_owned();
+    }
+    let mut name = path.as_os_str().to_owned();
+    name.push(".");
+    name.push(EXTENSION);
+    name.into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -318,7 +318,7 @@ impl Reader {
 
     /// A quantized payload's length is no matter of the container to Burn. Handed out wrong, it would crash whoever
     /// unpacks it.
-    fn check_quantized(&self, entry: &Entry<'_>) -> Result<()> {
+    pub(crate) fn check_quantized(&self, entry: &Entry<'_>) -> Result<()> {
         match entry.dtype() {
             dtype @ DType::QFloat(_) => validate::check_payload_len(dtype, entry.shape(), entry.byte_len())
                 .map_err(|error| self.located(error).with_tensor(entry.name())),

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use burnpy_buffer::{AlignedBuf, Bytes};
 
@@ -48,6 +49,11 @@ pub trait Source: Send + Sync {
 
     /// The range as a window that costs nothing, if the source has such.
     fn view(&self, _range: Range<u64>) -> Option<Bytes> {
+        None
+    }
+
+    /// How many bytes were read so far, if the source counts them.
+    fn bytes_read(&self) -> Option<u64> {
         None
     }
 
@@ -115,6 +121,7 @@ pub struct FileSource {
     file: File,
     len: u64,
     identity: Option<Identity>,
+    bytes_read: AtomicU64,
 }
 
 /// From this size on a read is split among two threads: one `pread` moves 4–6 GB/s, two together up to 8.5.
@@ -128,7 +135,7 @@ impl FileSource {
     pub fn new(file: File) -> io::Result<Self> {
         let len = file.metadata()?.len();
         let identity = file_identity(&file);
-        Ok(Self { file, len, identity })
+        Ok(Self { file, len, identity, bytes_read: AtomicU64::new(0) })
     }
 }
 
@@ -138,6 +145,7 @@ impl Source for FileSource {
     }
 
     fn read_into(&self, start: u64, out: &mut [u8]) -> io::Result<()> {
+        self.bytes_read.fetch_add(out.len() as u64, Ordering::Relaxed);
         if out.len() < PARALLEL_READ {
             return read_exact_at(&self.file, out, start);
         }
@@ -149,6 +157,10 @@ impl Source for FileSource {
             let first = read_exact_at(&self.file, head, start);
             first.and(second.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
         })
+    }
+
+    fn bytes_read(&self) -> Option<u64> {
+        Some(self.bytes_read.load(Ordering::Relaxed))
     }
 
     fn identity(&self) -> Option<Identity> {
