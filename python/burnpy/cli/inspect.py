@@ -1,0 +1,132 @@
+"""``burnpy inspect``: what is in a file, from its header and metadata alone."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from burnpy.cli.arguments import Subparsers, at_least
+from burnpy.cli.container import opened, scalar_json
+from burnpy.cli.table import lines, terminal_width
+from burnpy.cli.text import cells, escape, shape_text, size_text
+
+if TYPE_CHECKING:
+    from burnpy.pack import Reader, TensorInfo
+
+__all__ = ["add_to"]
+
+_COLUMNS = ("name", "dtype", "shape", "size", "param id")
+_SORT_KEYS: dict[str, Callable[[TensorInfo], Any] | None] = {
+    "data": None,  # the reader's own order
+    "name": lambda info: info.name,
+    "size": lambda info: -info.nbytes,
+}
+
+
+def add_to(commands: Subparsers) -> None:
+    """Declare the command."""
+    text = "list tensors, metadata and scalars; no tensor's data is read"
+    parser = commands.add_parser("inspect", help=text, description=text)
+    parser.add_argument("file", metavar="FILE")
+    parser.add_argument("--json", action="store_true", help="one JSON object, nothing shortened")
+    parser.add_argument(
+        "--sort", choices=_SORT_KEYS, default="data", help="order of the tensors: of their data (default), "
+        "by name, or the largest first",
+    )  # fmt: skip
+    parser.add_argument("--limit", type=at_least(0), metavar="N", help="list the first N tensors only")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the file's table, or its JSON."""
+    with opened(options.file) as reader:
+        infos = [reader.info(name) for name in reader.keys()]  # noqa: SIM118 (not a mapping)
+        key = _SORT_KEYS[options.sort]
+        shown = (infos if key is None else sorted(infos, key=key))[: options.limit]
+        if options.json:
+            import json
+
+            print(json.dumps(_as_json(reader, infos, shown), indent=2))
+        else:
+            for line in _as_text(reader, infos, shown):
+                print(line)
+    return 0
+
+
+def _as_text(reader: Reader, infos: Sequence[TensorInfo], shown: Sequence[TensorInfo]) -> Iterator[str]:
+    yield f"{escape(str(reader.path))}: {_total_text(infos)}"
+    if shown:
+        yield ""
+        yield from lines(_COLUMNS, [_row(info) for info in shown], right=(3,), width=terminal_width())
+    if len(shown) < len(infos):
+        yield f"... and {len(infos) - len(shown):,} more"
+    yield from _section("metadata", reader.metadata().items())
+    scalars = reader.scalars().items()
+    yield from _section("scalars", ((name, f"{_scalar_text(s.value)} ({s.kind})") for name, s in scalars))
+
+
+def _total_text(infos: Sequence[TensorInfo]) -> str:
+    count = len(infos)
+    elements, num_bytes = _totals(infos)
+    return f"{count:,} tensor{'s' * (count != 1)}, {elements:,} elements, {size_text(num_bytes)}"
+
+
+def _totals(infos: Iterable[TensorInfo]) -> tuple[int, int]:
+    pairs = [(math.prod(info.shape), info.nbytes) for info in infos]
+    return sum(elements for elements, _ in pairs), sum(num_bytes for _, num_bytes in pairs)
+
+
+def _row(info: TensorInfo) -> tuple[str, ...]:
+    param_id = "-" if info.param_id is None else str(info.param_id)
+    name = escape(info.name) or '""'
+    return name, _dtype_text(info), shape_text(info.shape), size_text(info.nbytes), param_id
+
+
+def _dtype_text(info: TensorInfo) -> str:
+    if info.scheme is None:
+        return info.dtype
+    return f"{info.dtype}({info.scheme['value']})"
+
+
+def _scalar_text(value: bool | int | float) -> str:
+    return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+def _section(title: str, items: Iterable[tuple[str, str]]) -> Iterator[str]:
+    pairs = [(escape(name) or '""', escape(value)) for name, value in items]
+    if not pairs:
+        return
+    yield ""
+    yield title
+    # One name of 5,000 characters must not push every value off the screen.
+    widest = min(max(cells(name) for name, _ in pairs), 40)
+    for name, value in pairs:
+        yield f"  {name}{' ' * (widest - cells(name))} = {value}"
+
+
+def _as_json(reader: Reader, infos: Sequence[TensorInfo], shown: Sequence[TensorInfo]) -> dict[str, Any]:
+    elements, num_bytes = _totals(infos)
+    return {
+        "file": reader.path,
+        "version": reader.version,
+        "metadata_size": reader.metadata_size,
+        "data_start": reader.data_start,
+        "total": {"tensors": len(infos), "elements": elements, "bytes": num_bytes},
+        "tensors": [_info_json(info) for info in shown],
+        "metadata": reader.metadata(),
+        "scalars": {name: scalar_json(scalar) for name, scalar in reader.scalars().items()},
+    }
+
+
+def _info_json(info: TensorInfo) -> dict[str, Any]:
+    told = {
+        "name": info.name,
+        "dtype": info.dtype,
+        "shape": list(info.shape),
+        "param_id": info.param_id,
+        "data_offsets": list(info.data_offsets),
+        "nbytes": info.nbytes,
+    }
+    return told if info.scheme is None else told | {"scheme": info.scheme}

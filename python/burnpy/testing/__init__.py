@@ -1,0 +1,1 @@
+"""For tests, yours too: strategies for Hypothesis in ``burnpy.testing.strategies``."""
