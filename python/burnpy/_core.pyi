@@ -27,6 +27,7 @@ __all__ = [
     "__version__",
     "save",
     "save_file",
+    "stage_file",
 ]
 
 __version__: str
@@ -167,6 +168,16 @@ def save_file(
     durable: bool = False,
     limits: Limits | None = None,
 ) -> None: ...
+def stage_file(
+    tensors: Mapping[str, Any],
+    filename: str | os.PathLike[str],
+    metadata: Mapping[str, str] | None = None,
+    *,
+    scalars: Mapping[str, Scalar | bool | int | float] | None = None,
+    param_ids: Mapping[str, int] | None = None,
+    durable: bool = False,
+    limits: Limits | None = None,
+) -> AtomicFile: ...
 def save(
     tensors: Mapping[str, Any],
     metadata: Mapping[str, str] | None = None,

@@ -140,6 +140,16 @@ impl Writer {
         self.write_atomic(&path).map_err(|error| error.with_path(&path))
     }
 
+    /// Writes the scratch file of [`Writer::write_to_file`] and leaves the commit to the caller, who has several files
+    /// to put in place together.
+    ///
+    /// # Errors
+    /// As [`Writer::write_to_file`].
+    pub fn write_scratch(self, path: impl AsRef<Path>) -> Result<AtomicFile> {
+        let path = self.resolved_path(path.as_ref());
+        self.write_beside(&path).map_err(|error| error.with_path(&path))
+    }
+
     /// Writes straight into the file at the path. Keeps its inode and hard links, but a failure leaves it cut.
     ///
     /// # Errors
@@ -155,6 +165,12 @@ impl Writer {
     }
 
     fn write_atomic(self, path: &Path) -> Result<()> {
+        let overwrite = self.overwrite;
+        let scratch = self.write_beside(path)?;
+        if overwrite { scratch.commit() } else { scratch.commit_new() }
+    }
+
+    fn write_beside(self, path: &Path) -> Result<AtomicFile> {
         let plan = self.plan()?;
         plan.check_file(&self.limits)?;
         if !self.overwrite && path.symlink_metadata().is_ok() {
@@ -163,7 +179,7 @@ impl Writer {
         let scratch = AtomicFile::create(path, self.durable)?;
         reserve(scratch.file(), plan.total())?;
         emit(&plan, self.tensors, &mut FileSink::new(scratch.file()))?;
-        if self.overwrite { scratch.commit() } else { scratch.commit_new() }
+        Ok(scratch)
     }
 
     fn write_in_place(self, path: &Path) -> Result<()> {

@@ -24,7 +24,8 @@ use crate::import::buffer_bytes;
 ///     >>> with AtomicFile("notes.txt") as file:
 ///     ...     _ = file.write(b"all of it")
 ///     ...     file.commit()
-///     >>> open("notes.txt").read()
+///     >>> from pathlib import Path
+///     >>> Path("notes.txt").read_text()
 ///     'all of it'
 #[pyclass(frozen, name = "AtomicFile", module = "burnpy.pack")]
 pub(crate) struct PyAtomicFile {
@@ -40,8 +41,7 @@ impl PyAtomicFile {
     fn new(py: Python<'_>, destination: PathBuf, durable: bool) -> PyResult<Self> {
         let create =
             || AtomicFile::create(&destination, durable).map_err(|error| error.with_path(&destination));
-        let file = enter(py, create)?;
-        Ok(Self { scratch: file.path().to_owned(), file: Mutex::new(Some(file)), destination })
+        Ok(Self::wrap(enter(py, create)?, destination))
     }
 
     /// Where the scratch file is.
@@ -88,6 +88,10 @@ impl PyAtomicFile {
 }
 
 impl PyAtomicFile {
+    pub(crate) fn wrap(file: AtomicFile, destination: PathBuf) -> Self {
+        Self { scratch: file.path().to_owned(), file: Mutex::new(Some(file)), destination }
+    }
+
     fn with_file<T: Send>(
         &self,
         py: Python<'_>,

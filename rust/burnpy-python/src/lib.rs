@@ -24,7 +24,7 @@ mod _core {
     #[pymodule_export]
     use super::header::PyHeader;
     #[pymodule_export]
-    use super::save::{save, save_file};
+    use super::save::{save, save_file, stage_file};
     #[pymodule_export]
     use super::scalar::PyScalar;
     #[pymodule_export]

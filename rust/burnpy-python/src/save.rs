@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyMapping, PyString};
 
 use crate::array::{tensor_of_array, type_name};
+use crate::atomic::PyAtomicFile;
 use crate::convert::{PyLimits, limits_or_default};
 use crate::enter::enter;
 use crate::import::Held;
@@ -34,6 +35,26 @@ pub(crate) fn save_file(
     let writer = writer_of(tensors, metadata, scalars, param_ids, limits)?;
     let writer = writer.auto_extension(false).durable(durable);
     enter(py, || writer.write_to_file(filename))
+}
+
+/// Writes the file of `save_file` beside its place and leaves the commit to the caller, who has several of them.
+#[pyfunction]
+#[pyo3(signature = (tensors, filename, metadata=None, *, scalars=None, param_ids=None, durable=false, limits=None))]
+#[allow(clippy::too_many_arguments, reason = "they are Python's keywords")]
+pub(crate) fn stage_file(
+    py: Python<'_>,
+    tensors: &Bound<'_, PyAny>,
+    filename: PathBuf,
+    metadata: Option<&Bound<'_, PyAny>>,
+    scalars: Option<&Bound<'_, PyAny>>,
+    param_ids: Option<&Bound<'_, PyAny>>,
+    durable: bool,
+    limits: Option<PyLimits>,
+) -> PyResult<PyAtomicFile> {
+    let writer = writer_of(tensors, metadata, scalars, param_ids, limits)?;
+    let writer = writer.auto_extension(false).durable(durable);
+    let scratch = enter(py, || writer.write_scratch(&filename))?;
+    Ok(PyAtomicFile::wrap(scratch, filename))
 }
 
 /// A container of a mapping of names to arrays or tensors as bytes; see ``burnpy.numpy.save``.

@@ -1,0 +1,162 @@
+"""A model in several files: shards of at most so many bytes, and an index that says which tensor is where."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from burnpy import _core
+from burnpy.pack import AtomicFile
+
+if TYPE_CHECKING:
+    from burnpy.pack import Limits, Scalar
+
+__all__ = ["save_sharded"]
+
+_UNITS = {
+    "KB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "TB": 10**12,
+    "KIB": 2**10,
+    "MIB": 2**20,
+    "GIB": 2**30,
+    "TIB": 2**40,
+}
+
+
+def save_sharded(
+    tensors: Mapping[str, Any],
+    folder: str | os.PathLike[str],
+    max_shard_bytes: int | str = "5GB",
+    *,
+    metadata: Mapping[str, str] | None = None,
+    scalars: Mapping[str, Scalar | bool | int | float] | None = None,
+    param_ids: Mapping[str, int] | None = None,
+    name: str = "model",
+    durable: bool = False,
+    limits: Limits | None = None,
+) -> Path:
+    """Write tensors to several files and return the path of their index, which ``safe_open`` opens as one mapping.
+
+    The files are ``model-00001-of-00003.bpk`` …, filled in the order of the mapping, and ``model.bpk.index.json``.
+    All of them are written beside their places first, and put in place together, the index last; an error before that
+    leaves an older set as it was. Shards of an older set that the new index does not name are deleted at the end.
+
+    Args:
+        tensors: names to NumPy, torch or jax arrays, ``burnpy.pack.Tensor`` (deferred ones too) or lazy views.
+        folder: is made if it is not there.
+        max_shard_bytes: the most payload of a file, a number or a text like ``"500MB"`` or ``"2GiB"``; a tensor that is
+            larger gets a file of its own.
+        metadata: texts by key, kept in the first file.
+        scalars: numbers and flags by name, kept in the first file.
+        param_ids: ids of parameters by tensor name.
+        name: the first part of the files' names.
+        durable: wait until the disk has the files.
+        limits: what a single file may not exceed.
+
+    Raises:
+        DTypeError, ValidationError, IoError: as ``burnpy.numpy.save_file``.
+
+    Example:
+        >>> import numpy as np
+        >>> layers = {f"layer{i}": np.ones(100, np.float32) for i in range(5)}
+        >>> save_sharded(layers, "checkpoint", max_shard_bytes=800).name
+        'model.bpk.index.json'
+        >>> sorted(os.listdir("checkpoint"))[:2]
+        ['model-00001-of-00003.bpk', 'model-00002-of-00003.bpk']
+    """
+    folder = Path(folder)
+    entries = {key: _entry(key, value) for key, value in tensors.items()}
+    shards = _fill(entries, _bytes_of(max_shard_bytes))
+    files = [f"{name}-{i:05}-of-{len(shards):05}.{_core.EXTENSION}" for i in range(1, len(shards) + 1)]
+    index = {
+        "metadata": {"total_size": sum(map(_nbytes, entries.values()))},
+        "weight_map": {key: file for file, shard in zip(files, shards, strict=True) for key in shard},
+    }
+    ids = _split_ids(param_ids or {}, shards)
+    folder.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as staged:
+        scratches = []
+        for number, (file, shard) in enumerate(zip(files, shards, strict=True)):
+            first = {"metadata": metadata, "scalars": scalars} if number == 0 else {}
+            scratch = _core.stage_file(
+                shard, folder / file, param_ids=ids[number], durable=durable, limits=limits, **first
+            )
+            scratches.append(staged.enter_context(scratch))
+        scratch = staged.enter_context(AtomicFile(folder / index_name(name), durable=durable))
+        scratch.write(json.dumps(index, indent=2).encode() + b"\n")
+        for scratch in [*scratches, scratch]:
+            scratch.commit()
+    _delete_others(folder, name, files)
+    return folder / index_name(name)
+
+
+def index_name(name: str) -> str:
+    """The name of the index of a set of files."""
+    return f"{name}.{_core.EXTENSION}.index.json"
+
+
+def _entry(name: str, value: Any) -> Any:
+    """What the core takes for a value of any framework."""
+    match type(value).__module__.partition(".")[0]:
+        case "torch":
+            from burnpy.torch import entry_of
+
+            return entry_of(name, value)
+        case "jax" | "jaxlib":
+            from burnpy.jax import entry_of as entry_of_jax
+
+            return entry_of_jax(name, value)
+    return value
+
+
+def _nbytes(value: Any) -> int:
+    size = value.byte_len() if isinstance(value, _core.Tensor) else getattr(value, "nbytes", 0)
+    return int(size)
+
+
+def _bytes_of(size: int | str) -> int:
+    if isinstance(size, str):
+        parts = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]I?B)\s*", size.upper())
+        if parts is None:
+            raise ValueError(
+                f'max_shard_bytes must be a number or a text like "5GB" or "500MiB", got {size!r}'
+            )
+        size = int(float(parts[1]) * _UNITS[parts[2]])
+    if size < 1:
+        raise ValueError(f"max_shard_bytes must be at least 1, got {size}")
+    return size
+
+
+def _fill(entries: Mapping[str, Any], max_bytes: int) -> list[dict[str, Any]]:
+    shards: list[dict[str, Any]] = [{}]
+    filled = 0
+    for key, value in entries.items():
+        size = _nbytes(value)
+        if shards[-1] and filled + size > max_bytes:
+            shards.append({})
+            filled = 0
+        shards[-1][key] = value
+        filled += size
+    return shards
+
+
+def _split_ids(param_ids: Mapping[str, int], shards: Iterable[Mapping[str, Any]]) -> list[dict[str, int]]:
+    parts = [{key: param_ids[key] for key in shard if key in param_ids} for shard in shards]
+    unknown = set(param_ids).difference(*parts)
+    if unknown:
+        raise ValueError(f"param_ids names {min(unknown)!r}, but no tensor has this name")
+    return parts
+
+
+def _delete_others(folder: Path, name: str, files: Iterable[str]) -> None:
+    pattern = re.compile(rf"{re.escape(name)}-\d{{5}}-of-\d{{5}}\.{_core.EXTENSION}")
+    for old in set(os.listdir(folder)).difference(files):
+        if pattern.fullmatch(old):
+            (folder / old).unlink(missing_ok=True)
