@@ -81,17 +81,17 @@ def save_sharded(
     }
     ids = _split_ids(param_ids or {}, shards)
     folder.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as staged:
-        scratches = []
+    with ExitStack() as stack:
+        staged = []
         for number, (file, shard) in enumerate(zip(files, shards, strict=True)):
             first = {"metadata": metadata, "scalars": scalars} if number == 0 else {}
             scratch = _core.stage_file(
                 shard, folder / file, param_ids=ids[number], durable=durable, limits=limits, **first
             )
-            scratches.append(staged.enter_context(scratch))
-        scratch = staged.enter_context(AtomicFile(folder / index_name(name), durable=durable))
-        scratch.write(json.dumps(index, indent=2).encode() + b"\n")
-        for scratch in [*scratches, scratch]:
+            staged.append(stack.enter_context(scratch))
+        staged.append(stack.enter_context(AtomicFile(folder / index_name(name), durable=durable)))
+        staged[-1].write(json.dumps(index, indent=2).encode() + b"\n")
+        for scratch in staged:
             scratch.commit()
     _delete_others(folder, name, files)
     return folder / index_name(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from burnpy import _core
@@ -95,7 +95,14 @@ def save_model(
     fills both. Unlike safetensors, tensors that merely overlap are both written.
 
     Args:
+        model: its ``state_dict`` is what is written.
+        filename: used as it is, as by ``save_file``.
+        metadata: texts by key.
         force_contiguous: write a parameter that is not in C order as if it were; else refuse it.
+        scalars: numbers and flags by name.
+        param_ids: ids of parameters by name.
+        durable: wait until the disk has the file.
+        limits: what may not be exceeded.
 
     Raises:
         ValueError: ``force_contiguous`` is off and parameters are not contiguous; all are named.
@@ -140,6 +147,8 @@ def load_model(
     its names; a tie that the file's metadata notes is followed.
 
     Args:
+        model: what is filled.
+        filename: found as by ``load_file``.
         strict: refuse a file that lacks names or has others.
         device: where the tensors pass through on their way.
 
