@@ -84,9 +84,15 @@ def save_sharded(
     with ExitStack() as stack:
         staged = []
         for number, (file, shard) in enumerate(zip(files, shards, strict=True)):
-            first = {"metadata": metadata, "scalars": scalars} if number == 0 else {}
+            is_first = number == 0
             scratch = _core.stage_file(
-                shard, folder / file, param_ids=ids[number], durable=durable, limits=limits, **first
+                shard,
+                folder / file,
+                metadata if is_first else None,
+                scalars=scalars if is_first else None,
+                param_ids=ids[number],
+                durable=durable,
+                limits=limits,
             )
             staged.append(stack.enter_context(scratch))
         staged.append(stack.enter_context(AtomicFile(folder / index_name(name), durable=durable)))
