@@ -56,17 +56,29 @@ fn build(py: Python<'_>, error: Error) -> PyResult<PyErr> {
     let cause = cause_of(py, &error);
     let kwargs = fields(py, &error)?;
     let name = match (&error.kind, &cause) {
-        (ErrorKind::Provider(_), Some(cause)) if cause.is_instance_of::<PyOSError>(py) => "IoError",
-        _ => error.kind_name(),
+        (ErrorKind::Provider(_), Some(cause)) => kind_after_provider(py, cause),
+        _ => error.kind_name().to_owned(),
     };
     if name == "IoError" {
         os_fields(py, &error, cause.as_ref(), &kwargs)?;
     }
-    let exception = PyErr::from_value(error_class(py, name)?.call((error.to_string(),), Some(&kwargs))?);
+    let exception = PyErr::from_value(error_class(py, &name)?.call((error.to_string(),), Some(&kwargs))?);
     if cause.is_some() {
         exception.set_cause(py, cause);
     }
     Ok(exception)
+}
+
+/// The kind of an error whose cause a provider raised: burnpy's own errors keep theirs, as Burn's do; what the system
+/// raised is an `IoError`.
+fn kind_after_provider(py: Python<'_>, cause: &PyErr) -> String {
+    let own = error_class(py, "Error").is_ok_and(|class| cause.is_instance(py, &class));
+    let kind = own.then(|| cause.value(py).getattr("kind").and_then(|kind| kind.extract::<String>()));
+    match kind {
+        Some(Ok(kind)) if error_class(py, &kind).is_ok() => kind,
+        _ if cause.is_instance_of::<PyOSError>(py) => "IoError".to_owned(),
+        _ => "ValidationError".to_owned(),
+    }
 }
 
 /// Python's own exception for what concerns the path and not its content.
