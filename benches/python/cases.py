@@ -101,5 +101,11 @@ def all_cases(*, quick: bool = False) -> dict[str, Case]:
     if quick:
         cases = [one_tensor(1 << 20), gpt2(64, 5000), llama(64, 3200), many("D", 200), many("E", 1000)]
     else:
-        cases = [one_tensor(1 << 28), gpt2(768, 50257), llama(1600, 32000), many("D", 10_000), many("E", 100_000)]
+        cases = [
+            one_tensor(1 << 28),
+            gpt2(768, 50257),
+            llama(1600, 32000),
+            many("D", 10_000),
+            many("E", 100_000),
+        ]
     return {case.key: case for case in cases}

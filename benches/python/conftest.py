@@ -17,7 +17,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--case", action="append", choices=list("ABCDE"), help="again for more; default: all")
     group.addoption("--row", action="append", choices=list(ROWS), help="again for more; default: all")
     group.addoption("--peers", action="append", help="again for more; default: all that are installed")
-    group.addoption("--bench-folder", type=Path, default=ROOT / "target" / "bench", help="on the disk to measure")
+    group.addoption(
+        "--bench-folder", type=Path, default=ROOT / "target" / "bench", help="on the disk to measure"
+    )
 
 
 @pytest.fixture(scope="session")

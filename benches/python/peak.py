@@ -5,7 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benches.python.cases import all_cases
+from benches.python.cases import all_cases, one_tensor
 from benches.python.memory import peak_of
 from benches.python.peers import PEERS, Peer
 
@@ -30,7 +30,7 @@ def main(name: str, key: str, row: str, file: str, size: str) -> None:
 
 def warm_up(peer: Peer, path: Path) -> None:
     """What is imported at the first use is not the row's."""
-    tensors = peer.tensors(all_cases(quick=True)["A"].arrays)
+    tensors = peer.tensors(one_tensor(1 << 16).arrays)
     peer.save(tensors, path)
     peer.load_copy(path)
     peer.to_bytes(tensors)

@@ -11,6 +11,9 @@ from benches.python.rows import Row
 TIE = 1.05
 """Within five hundredths nobody is ahead; single runs on a shared machine differ by more."""
 
+LITTLE_MEMORY = 1e6
+"""Peaks below a megabyte are equal: they are the interpreter's."""
+
 
 @dataclass(frozen=True)
 class Line:
@@ -45,7 +48,9 @@ class Line:
 
     def ratio_to(self, other: "Line") -> float:
         """Median of the rounds' own ratios: what disturbs a whole round disturbs both."""
-        return median(mine / max(theirs, 1e-9) for mine, theirs in zip(self.figures, other.figures, strict=True))
+        floor = LITTLE_MEMORY if self.unit == "bytes" else 0.0
+        pairs = zip(self.figures, other.figures, strict=True)
+        return median(max(mine, floor) / max(theirs, floor) for mine, theirs in pairs)
 
 
 def line_of(row: Row, timings: Timings) -> Line:
@@ -64,7 +69,7 @@ def markdown(lines: list[Line], notes: list[str], about: dict[str, str]) -> str:
     parts += ["", *_table(rows), "", "## Where burnpy is not first", "", *_behind(rows)]
     parts += ["", "## Everybody", "", *_everybody(rows)]
     if notes:
-        parts += ["", "## Left out", "", *[f"- {note}" for note in notes]]
+        parts += ["", "## Left out", "", *[f"- {note}" for note in dict.fromkeys(notes)]]
     return "\n".join(parts) + "\n"
 
 
@@ -103,7 +108,9 @@ def _behind(rows: dict[tuple[str, str, str], list[Line]]) -> list[str]:
 
 
 def _everybody(rows: dict[tuple[str, str, str], list[Line]]) -> list[str]:
-    names = list(dict.fromkeys(line.name for lines in rows.values() for line in lines if line.kind != "limit"))
+    names = list(
+        dict.fromkeys(line.name for lines in rows.values() for line in lines if line.kind != "limit")
+    )
     out = [f"| case | row | place | {' | '.join(names)} |", f"|---|---|---|{'--:|' * len(names)}"]
     for (case, row, place), lines in rows.items():
         found = {line.name: line.text for line in lines}

@@ -16,11 +16,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benches.python import burn_pack, machine
-from benches.python.cases import all_cases
+from benches.python.cases import Case, all_cases
+from benches.python.machine import ROOT
 from benches.python.measure import Timings, measure
 from benches.python.peers import PEERS
 from benches.python.report import Line, line_of, markdown
@@ -48,10 +48,13 @@ def main() -> None:
     write(args.out, lines, notes, about)
 
 
-def run(case, row, place, folder, args, notes) -> list[Line]:
+def run(
+    case: Case, row: str, place: str, folder: Path, args: argparse.Namespace, notes: list[str]
+) -> list[Line]:
+    """Measures one row; what it had to leave out goes to the notes."""
     with open_row(case, row, place, folder, args.peers, quick=args.quick) as opened:
         timings = measure(opened, rounds=args.rounds, budget_s=args.budget)
-        notes += [f"{case.key}, {row}, {place}: no {name}, it {why}" for name, why in opened.left_out.items()]
+        notes += [f"{case.key}: {name} {why}" for name, why in opened.left_out.items()]
         lines = [line_of(opened, found) for found in timings]
     show(lines, timings)
     return lines
@@ -59,7 +62,8 @@ def run(case, row, place, folder, args, notes) -> list[Line]:
 
 def show(lines: list[Line], timings: list[Timings]) -> None:
     for line, found in zip(lines, timings, strict=True):
-        print(f"{line.case} {line.place:6} {line.row:34} {line.name:36} {line.text:>12} x{len(found.figures)}", flush=True)
+        what = f"{line.case} {line.place:6} {line.row:34} {line.name:36}"
+        print(f"{what} {line.text:>12} x{len(found.figures)}", flush=True)
 
 
 def write(out: Path, lines: list[Line], notes: list[str], about: dict[str, str]) -> None:
@@ -88,22 +92,23 @@ def folders(args: argparse.Namespace) -> Iterator[dict[str, Path]]:
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--case", nargs="+", default=list("ABCDE"), choices=list("ABCDE"))
-    parser.add_argument("--row", nargs="+", default=list(ROWS), choices=list(ROWS), metavar="ROW")
-    parser.add_argument("--place", nargs="+", default=list(PLACES), choices=PLACES)
-    parser.add_argument(
-        "--peers", nargs="+", default=ALL_NAMES[1:], choices=ALL_NAMES, metavar="PEER",
-        help=f"beside burnpy, which always runs: {', '.join(ALL_NAMES[1:])}",
-    )  # fmt: skip
-    parser.add_argument("--quick", action="store_true", help="small cases, to see that everything runs")
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--budget", type=float, default=60, help="seconds a row after which three rounds are enough")
-    parser.add_argument("--folder", type=Path, default=ROOT / "target" / "bench", help="a folder on the disk to measure")
-    parser.add_argument("--tmpfs", type=Path, default=Path("/dev/shm"))
-    parser.add_argument("--out", type=Path, default=ROOT / "benches" / "record" / machine.slug())
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add("--case", nargs="+", default=list("ABCDE"), choices=list("ABCDE"))
+    add("--row", nargs="+", default=list(ROWS), choices=list(ROWS), metavar="ROW", help="a row's full name")
+    add("--place", nargs="+", default=list(PLACES), choices=PLACES)
+    names = ALL_NAMES[1:]
+    add("--peers", nargs="+", default=names, choices=ALL_NAMES, metavar="PEER", help=f"of {', '.join(names)}")
+    add("--quick", action="store_true", help="small cases, to see that everything runs")
+    add("--rounds", type=int, default=9)
+    add("--budget", type=float, default=60, help="seconds a row after which three rounds are enough")
+    add("--folder", type=Path, default=ROOT / "target" / "bench", help="a folder on the disk to measure")
+    add("--tmpfs", type=Path, default=Path("/dev/shm"))
+    add("--out", type=Path, default=ROOT / "benches" / "record" / machine.slug(), help="without .csv, .md")
     args = parser.parse_args()
-    args.peers = list(dict.fromkeys(["burnpy", *args.peers]))
+    args.peers = list(dict.fromkeys(["burnpy", *args.peers]))  # without it there is nothing to compare
     return args
 
 

@@ -36,7 +36,9 @@ def opened(request: pytest.FixtureRequest, places) -> Iterator[Row]:
     quick = request.config.getoption("--quick")
     with open_row(case, row, place, places[place], [name], quick=quick) as opened:
         if not opened.calls:
-            pytest.skip("; ".join(f"{peer}: {why}" for peer, why in opened.left_out.items()) or "no such limit")
+            pytest.skip(
+                "; ".join(f"{peer}: {why}" for peer, why in opened.left_out.items()) or "no such limit"
+            )
         yield opened
 
 
