@@ -92,7 +92,7 @@ $(VENV)/.stamp-dev: pyproject.toml
 	touch $@
 
 $(VENV)/.stamp-core: $(VENV)/.stamp-dev $(RUST_SOURCES) python/burnpy/__init__.py
-	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --release --quiet
+	PIP_QUIET=1 VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --release --quiet
 	touch $@
 
 $(VENV)/.stamp-wheel: $(VENV)/.stamp-dev
