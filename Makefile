@@ -91,7 +91,7 @@ $(VENV)/.stamp-dev: pyproject.toml
 	$(BIN)/python $(PIP_INSTALL) --group dev
 	touch $@
 
-$(VENV)/.stamp-core: $(VENV)/.stamp-dev $(RUST_SOURCES) python/burnpy/__init__.py
+$(VENV)/.stamp-core: $(VENV)/.stamp-dev $(RUST_SOURCES)
 	PIP_QUIET=1 VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --release --quiet
 	touch $@
 
