@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burnpy import _core
+from burnpy.errors import TensorNotFound, ValidationError
 from burnpy.pack import AtomicFile
 
 if TYPE_CHECKING:
+    from burnpy._core import Reader, TensorInfo, View
+    from burnpy._typing import Backend, PathLike
     from burnpy.pack import Limits, Scalar
 
-__all__ = ["save_sharded"]
+__all__ = ["ShardedReader", "save_sharded"]
 
 _UNITS = {
     "KB": 10**3,
@@ -166,3 +169,123 @@ def _delete_others(folder: Path, name: str, files: Iterable[str]) -> None:
     for old in set(os.listdir(folder)).difference(files):
         if pattern.fullmatch(old):
             (folder / old).unlink(missing_ok=True)
+
+
+class ShardedReader:
+    """The readers of all files that an index names, as if they were one.
+
+    Everything is opened and compared with the index at once, so that a set with a file missing or of another save is
+    told at the start and not hours later.
+
+    Args:
+        filename: the index.
+        backend: how the files are reached.
+        strict: refuse what Burn's own writer would not have written.
+        private: map the files so that they may be written to in memory.
+
+    Raises:
+        ValidationError: the index is none, leads out of its folder, or does not agree with the files.
+    """
+
+    def __init__(self, filename: PathLike, *, backend: Backend, strict: bool, private: bool) -> None:
+        self._path = os.path.abspath(filename)
+        self._homes: dict[str, Reader] = {}
+        weight_map = _read_index(self._path)
+        with ExitStack() as stack:
+            self._readers = [
+                stack.enter_context(self._open_shard(file, backend, strict, private))
+                for file in sorted(set(weight_map.values()))
+            ]
+            by_file = {os.path.basename(str(reader.path)): reader for reader in self._readers}
+            for file, reader in by_file.items():
+                self._homes.update(dict.fromkeys(_names_in(file, reader, weight_map, self._path), reader))
+            stack.pop_all()
+
+    def _open_shard(self, file: str, backend: Backend, strict: bool, private: bool) -> Reader:
+        path = os.path.join(os.path.dirname(self._path), file)
+        return _core.Reader._reopen(path, strict, None, backend, private)
+
+    def keys(self) -> list[str]:
+        return list(self._homes)
+
+    def view(self, name: str) -> View:
+        return self._home(name).view(name)
+
+    def info(self, name: str) -> TensorInfo:
+        return self._home(name).info(name)
+
+    def metadata(self) -> dict[str, str]:
+        return _merged(reader.metadata() for reader in self._readers)
+
+    def _scalar_values(self) -> dict[str, bool | int | float]:
+        return _merged(reader._scalar_values() for reader in self._readers)
+
+    def _arrays(self, *, copy: bool) -> dict[str, Any]:
+        return _merged(reader._arrays(copy=copy) for reader in self._readers)
+
+    def _capsules(self, *, copy: bool) -> dict[str, Any]:
+        return _merged(reader._capsules(copy=copy) for reader in self._readers)
+
+    def close(self) -> None:
+        for reader in self._readers:
+            reader.close()
+
+    def _home(self, name: str) -> Reader:
+        try:
+            return self._homes[name]
+        except KeyError:
+            raise TensorNotFound(
+                f"{self._path}: no tensor is named {name!r}", path=self._path, tensor=name
+            ) from None
+
+    def __len__(self) -> int:
+        return len(self._homes)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._homes
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} tensors in {len(self._readers)} files of {self._path}>"
+
+
+def _read_index(path: str) -> dict[str, str]:
+    """The index's map of tensors to files, none of which leads out of the index's folder."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            weight_map = json.load(file)["weight_map"]
+        named = dict(weight_map.items())
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValidationError(f"{path}: not an index of a sharded model: {error}", path=path) from error
+    for name, file_name in named.items():
+        if not isinstance(file_name, str) or os.path.basename(file_name) != file_name or not file_name:
+            raise ValidationError(
+                f"{path}: tensor {name!r} is said to be in {file_name!r}, which is no file name",
+                path=path,
+                tensor=name,
+            )
+    return named
+
+
+def _names_in(file: str, reader: Reader, weight_map: Mapping[str, str], index: str) -> list[str]:
+    """The names in a shard, which are those that the index promises."""
+    names = reader.keys()
+    promised = {name for name, home in weight_map.items() if home == file}
+    differing = promised.symmetric_difference(names)
+    if differing:
+        name = min(differing)
+        where = "the index, but not the file" if name in promised else "the file, but not the index"
+        raise ValidationError(
+            f"{index}: tensor {name!r} of {file} is in {where}: are they of the same save?",
+            path=index,
+            tensor=name,
+        )
+    return names
+
+
+def _merged(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    merged: dict[str, Any] = {}
+    for part in parts:
+        # The first file's metadata counts: that is where `save_sharded` puts it.
+        for name, value in part.items():
+            merged.setdefault(name, value)
+    return merged

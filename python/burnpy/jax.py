@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from burnpy import _core
 from burnpy.errors import DTypeError
+from burnpy.safe_open import open_reader
 
 if TYPE_CHECKING:
     import jax
+    from typing_extensions import Buffer
 
+    from burnpy._typing import Backend, PathLike
     from burnpy.pack import Limits, Scalar
 
-__all__ = ["save", "save_file"]
+__all__ = ["load", "load_file", "save", "save_file"]
 
 
 def save_file(

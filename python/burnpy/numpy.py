@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from burnpy import _core
+from burnpy.safe_open import open_reader
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from typing_extensions import Buffer
+
+    from burnpy._typing import Backend, PathLike
     from burnpy.pack import Limits, Scalar
 
-__all__ = ["save", "save_file"]
+__all__ = ["load", "load_file", "save", "save_file"]
 
 
 def save_file(
@@ -76,3 +82,59 @@ def save(
         b'NRUB'
     """
     return _core.save(tensors, metadata, scalars=scalars, param_ids=param_ids, limits=limits)
+
+
+@overload
+def load_file(
+    filename: PathLike,
+    *,
+    backend: Backend = "auto",
+    copy: bool = False,
+    with_metadata: Literal[False] = False,
+) -> dict[str, np.ndarray[Any, Any]]: ...
+@overload
+def load_file(
+    filename: PathLike, *, backend: Backend = "auto", copy: bool = False, with_metadata: Literal[True]
+) -> tuple[dict[str, np.ndarray[Any, Any]], dict[str, str]]: ...
+def load_file(
+    filename: PathLike, *, backend: Backend = "auto", copy: bool = False, with_metadata: bool = False
+) -> dict[str, np.ndarray[Any, Any]] | tuple[dict[str, np.ndarray[Any, Any]], dict[str, str]]:
+    """All arrays of a file, in data order.
+
+    By default they are read-only windows of the mapped file: no byte is read before it is used, and the map lives as
+    long as one of them. bf16 arrays have the dtype of ``ml_dtypes``, flex32 is float32, a ``bool(u32)`` uint32 (its own
+    four bytes), and a quantized tensor its payload as uint8. A bool array shows the bytes that the file has, which in
+    a sound file are 0 and 1.
+
+    Args:
+        filename: the file, or the index of a sharded model; if nothing is there, ``.bpk`` is appended.
+        backend: ``"pread"`` reads everything into memory instead of mapping the file, ``"auto"`` maps where possible.
+        copy: read everything into memory that is writable and the arrays' own.
+        with_metadata: return ``(arrays, metadata)``.
+
+    Raises:
+        FileNotFoundError, PermissionError, IsADirectoryError: from the system.
+        Error: of ``burnpy.pack``: the file is no burnpack, or not a sound one.
+
+    Example:
+        >>> import numpy as np
+        >>> save_file({"w": np.ones(3, np.float32)}, "model.bpk", {"producer": "me"})
+        >>> load_file("model.bpk", with_metadata=True)
+        ({'w': array([1., 1., 1.], dtype=float32)}, {'producer': 'me'})
+        >>> load_file("model.bpk", copy=True)["w"].flags.writeable
+        True
+    """
+    reader = open_reader(filename, backend=backend)
+    arrays = reader._arrays(copy=copy)
+    return (arrays, reader.metadata()) if with_metadata else arrays
+
+
+def load(data: Buffer) -> dict[str, np.ndarray[Any, Any]]:
+    """All arrays of a file in memory, in data order: read-only windows of ``data``, which must not change.
+
+    Example:
+        >>> import numpy as np
+        >>> load(save({"w": np.arange(3, dtype=np.int16)}))
+        {'w': array([0, 1, 2], dtype=int16)}
+    """
+    return _core.Reader.from_bytes(data)._arrays(copy=False)

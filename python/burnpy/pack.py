@@ -27,8 +27,11 @@ from burnpy._core import (
     TENSOR_ALIGNMENT,
     AtomicFile,
     Header,
+    Reader,
     Scalar,
     Tensor,
+    TensorInfo,
+    View,
     Writer,
 )
 from burnpy.errors import (
@@ -69,12 +72,15 @@ __all__ = [
     "MetadataDeserializationError",
     "MetadataSerializationError",
     "QuantScheme",
+    "Reader",
     "Scalar",
     "ScalarConversionError",
     "Tensor",
     "TensorBytesSizeMismatch",
+    "TensorInfo",
     "TensorNotFound",
     "ValidationError",
+    "View",
     "Writer",
 ]
 

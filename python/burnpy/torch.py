@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from burnpy import _core
 from burnpy.errors import DTypeError
+from burnpy.safe_open import open_reader
 
 if TYPE_CHECKING:
     import torch
+    from typing_extensions import Buffer
 
+    from burnpy._typing import Backend, PathLike
     from burnpy.pack import Limits, Scalar
 
-__all__ = ["load_model", "save", "save_file", "save_model"]
+__all__ = ["load", "load_file", "load_model", "save", "save_file", "save_model"]
 
 
 def save_file(
@@ -76,6 +79,87 @@ def save(
         b'NRUB'
     """
     return _core.save(_entries(tensors), metadata, scalars=scalars, param_ids=param_ids, limits=limits)
+
+
+@overload
+def load_file(
+    filename: PathLike,
+    device: str | int = "cpu",
+    *,
+    backend: Backend = "auto",
+    copy: bool = False,
+    with_metadata: Literal[False] = False,
+) -> dict[str, torch.Tensor]: ...
+@overload
+def load_file(
+    filename: PathLike,
+    device: str | int = "cpu",
+    *,
+    backend: Backend = "auto",
+    copy: bool = False,
+    with_metadata: Literal[True],
+) -> tuple[dict[str, torch.Tensor], dict[str, str]]: ...
+def load_file(
+    filename: PathLike,
+    device: str | int = "cpu",
+    *,
+    backend: Backend = "auto",
+    copy: bool = False,
+    with_metadata: bool = False,
+) -> dict[str, torch.Tensor] | tuple[dict[str, torch.Tensor], dict[str, str]]:
+    """All tensors of a file, in data order.
+
+    On the CPU they are windows of a private map: no byte is read before it is used, and a write copies the page that it
+    touches, so that it never reaches the file. Dtypes are those of ``burnpy.numpy.load_file``.
+
+    Args:
+        filename: the file, or the index of a sharded model; if nothing is there, ``.bpk`` is appended.
+        device: where the tensors go.
+        backend: ``"pread"`` reads everything into memory instead of mapping the file, ``"auto"`` maps where possible.
+        copy: read everything into memory at once.
+        with_metadata: return ``(tensors, metadata)``.
+
+    Raises:
+        FileNotFoundError, PermissionError, IsADirectoryError: from the system.
+        Error: of ``burnpy.pack``: the file is no burnpack, or not a sound one.
+
+    Example:
+        >>> import torch
+        >>> save_file({"w": torch.ones(3)}, "model.bpk")
+        >>> load_file("model.bpk")
+        {'w': tensor([1., 1., 1.])}
+    """
+    reader = open_reader(filename, backend=backend, private=True)
+    tensors = _from_capsules(reader._capsules(copy=copy), device)
+    return (tensors, reader.metadata()) if with_metadata else tensors
+
+
+def load(data: Buffer) -> dict[str, torch.Tensor]:
+    """All tensors of a file in memory, in data order. They are copies: torch could write to what is not its own.
+
+    Example:
+        >>> import torch
+        >>> load(save({"w": torch.zeros(2)}))
+        {'w': tensor([0., 0.])}
+    """
+    return _from_capsules(_core.Reader.from_bytes(data)._capsules(copy=True), "cpu")
+
+
+def _from_capsules(capsules: dict[str, Any], device: str | int) -> dict[str, torch.Tensor]:
+    from torch.utils.dlpack import from_dlpack
+
+    return {name: _on_device(from_dlpack(capsule), device) for name, capsule in capsules.items()}
+
+
+def _from_capsule(capsule: Any) -> torch.Tensor:
+    from torch.utils.dlpack import from_dlpack
+
+    tensor: torch.Tensor = from_dlpack(capsule)
+    return tensor
+
+
+def _on_device(tensor: torch.Tensor, device: str | int) -> torch.Tensor:
+    return tensor if device == "cpu" else tensor.to(device)
 
 
 def save_model(

@@ -217,6 +217,21 @@ impl Reader {
         self.entry_of(&self.metadata.tensors[self.order[index] as usize])
     }
 
+    /// The place in data order of a name that must be there.
+    ///
+    /// # Errors
+    /// As [`Reader::entry`].
+    pub fn index(&self, name: &str) -> Result<usize> {
+        self.entry(name)?;
+        let wanted = self.metadata.find(name).unwrap_or_default();
+        // `order` is sorted by this: tensors that share a place stay in name order.
+        let key = |index: usize| {
+            let descriptor = &self.metadata.tensors[index];
+            (descriptor.start, descriptor.end, index)
+        };
+        Ok(self.order.partition_point(|&index| key(index as usize) < key(wanted)))
+    }
+
     /// The entry of a name.
     pub fn get(&self, name: &str) -> Option<Entry<'_>> {
         self.metadata.find(name).map(|index| self.entry_of(&self.metadata.tensors[index]))
@@ -318,7 +333,10 @@ impl Reader {
 
     /// A quantized payload's length is no matter of the container to Burn. Handed out wrong, it would crash whoever
     /// unpacks it.
-    pub(crate) fn check_quantized(&self, entry: &Entry<'_>) -> Result<()> {
+    ///
+    /// # Errors
+    /// `ValidationError`.
+    pub fn check_quantized(&self, entry: &Entry<'_>) -> Result<()> {
         match entry.dtype() {
             dtype @ DType::QFloat(_) => validate::check_payload_len(dtype, entry.shape(), entry.byte_len())
                 .map_err(|error| self.located(error).with_tensor(entry.name())),

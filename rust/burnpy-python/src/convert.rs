@@ -12,7 +12,19 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString, PyTuple};
 use crate::array::dtype_of;
 
 /// A backend by its name.
+#[derive(Default)]
 pub(crate) struct PyBackend(pub(crate) Backend);
+
+impl PyBackend {
+    /// The name, as it is read.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self.0 {
+            Backend::Auto => "auto",
+            Backend::Mmap => "mmap",
+            Backend::Pread => "pread",
+        }
+    }
+}
 
 impl FromPyObject<'_, '_> for PyBackend {
     type Error = PyErr;

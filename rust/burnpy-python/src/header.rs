@@ -16,7 +16,7 @@ use crate::enter::to_exception;
 ///     b'NRUB'
 #[pyclass(frozen, name = "Header", module = "burnpy.pack", eq)]
 #[derive(PartialEq)]
-pub(crate) struct PyHeader(Header);
+pub(crate) struct PyHeader(pub(crate) Header);
 
 #[pymethods]
 impl PyHeader {

@@ -5,12 +5,19 @@
 mod array;
 mod atomic;
 mod convert;
+mod dtype;
 mod enter;
+mod export;
 mod header;
 mod import;
+mod index;
+mod open;
+mod reader;
 mod save;
 mod scalar;
 mod tensor;
+mod tensor_info;
+mod view;
 mod writer;
 
 use pyo3::prelude::*;
@@ -22,13 +29,21 @@ mod _core {
     #[pymodule_export]
     use super::atomic::PyAtomicFile;
     #[pymodule_export]
+    use super::export::PyMemory;
+    #[pymodule_export]
     use super::header::PyHeader;
+    #[pymodule_export]
+    use super::reader::PyReader;
     #[pymodule_export]
     use super::save::{save, save_file, stage_file};
     #[pymodule_export]
     use super::scalar::PyScalar;
     #[pymodule_export]
     use super::tensor::PyTensor;
+    #[pymodule_export]
+    use super::tensor_info::PyTensorInfo;
+    #[pymodule_export]
+    use super::view::PyView;
     #[pymodule_export]
     use super::writer::PyWriter;
 

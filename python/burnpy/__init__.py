@@ -1,0 +1,54 @@
+"""Read and write Burn's burnpack files (``.bpk``): zero-copy, byte-compatible, lazy.
+
+Example:
+    >>> import burnpy, numpy as np
+    >>> from burnpy.numpy import save_file
+    >>> save_file({"w": np.arange(6, dtype=np.float32).reshape(2, 3)}, "model.bpk", {"producer": "me"})
+    >>> with burnpy.safe_open("model.bpk") as model:
+    ...     print(list(model), model["w"][1], model.metadata())
+    ['w'] [3. 4. 5.] {'producer': 'me'}
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from burnpy._core import __version__
+from burnpy.errors import BurnpyError
+
+# Not lazy as the others are: the import system would set the attribute to the module of the same name.
+from burnpy.safe_open import safe_open
+
+if TYPE_CHECKING:
+    from burnpy import errors, jax, numpy, pack, torch
+    from burnpy._shards import save_sharded
+
+__all__ = [
+    "BurnpyError",
+    "__version__",
+    "errors",
+    "jax",
+    "numpy",
+    "pack",
+    "safe_open",
+    "save_sharded",
+    "torch",
+]
+
+_MODULES = {"errors", "jax", "numpy", "pack", "torch"}
+_HOMES = {"save_sharded": "burnpy._shards"}
+
+
+def __getattr__(name: str) -> Any:
+    # On first use, so that `import burnpy` costs a few milliseconds; afterwards the name is found without this.
+    if name in _MODULES:
+        return import_module(f"burnpy.{name}")
+    if name in _HOMES:
+        value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+        return value
+    raise AttributeError(f"module 'burnpy' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__
