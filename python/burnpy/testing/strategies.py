@@ -169,7 +169,7 @@ def schemes(draw: st.DrawFn) -> QuantScheme:
 
 def _canonical(extents: list[int]) -> tuple[int, ...]:
     """Without leading ones, as Burn writes the size of a block."""
-    while len(extents) > 1 and extents[0] == 1:
+    while extents and extents[0] == 1:
         extents = extents[1:]
     return tuple(extents)
 

@@ -132,10 +132,11 @@ pub struct BlockSize {
 }
 
 impl BlockSize {
-    /// A block of these extents, leading 1s dropped; `None` for more than five.
+    /// A block of these extents, leading 1s dropped, as Burn does; `None` for more than five. So a block of
+    /// single values has no extents at all.
     pub fn new(extents: &[u8]) -> Option<Self> {
         let lead = extents.iter().take_while(|&&extent| extent == 1).count();
-        let extents = &extents[lead.min(extents.len().saturating_sub(1))..];
+        let extents = &extents[lead..];
         let mut storage = [1; 5];
         storage.get_mut(..extents.len())?.copy_from_slice(extents);
         Some(Self { storage, len: extents.len() as u8 })
@@ -193,8 +194,8 @@ impl QuantScheme {
     /// Bytes of a payload of this shape: values, then block scales, then the tensor's scale.
     ///
     /// # Errors
-    /// [`PayloadLenError::Scheme`] for a block of no or more than five extents or an extent of 0, or a
-    /// packed dimension that the shape does not have; [`PayloadLenError::Overflow`].
+    /// [`PayloadLenError::Scheme`] for a block of more than five extents or an extent of 0, or a packed
+    /// dimension that the shape does not have; [`PayloadLenError::Overflow`].
     pub fn payload_len(&self, shape: &[u64]) -> Result<u64, PayloadLenError> {
         let values = self.stored_values(shape)?.checked_mul(self.stored_bits().div_ceil(8));
         let scales = self.scale_count(shape)?.checked_mul(self.scale_dtype().size());
@@ -235,8 +236,8 @@ impl QuantScheme {
 
     fn scale_count(&self, shape: &[u64]) -> Result<u64, PayloadLenError> {
         let Some(block) = self.block else { return Ok(1) };
-        let extents = block.size.extents().filter(|extents| !extents.is_empty()).ok_or_else(|| {
-            PayloadLenError::Scheme(format!("a block has {} extents; 1 to 5 are possible", block.size.len))
+        let extents = block.size.extents().ok_or_else(|| {
+            PayloadLenError::Scheme(format!("a block has {} extents; at most 5 are possible", block.size.len))
         })?;
         if extents.contains(&0) {
             return Err(PayloadLenError::Scheme(format!("a block of {extents:?} has an extent of 0")));
@@ -278,7 +279,7 @@ mod tests {
         use QuantStore::{Native, PackedNative, PackedU32};
         use QuantValue::{E2M1, Q2F, Q4F, Q4S, Q8F, Q8S};
         let native = scheme(Q8S, Native);
-        let cases: [(&str, QuantScheme, &[u64], u64); 16] = [
+        let cases: [(&str, QuantScheme, &[u64], u64); 17] = [
             ("four in a word", scheme(Q8F, PackedU32(0)), &[4], 4 + 4),
             ("five in two words", scheme(Q8F, PackedU32(0)), &[5], 8 + 4),
             ("a word a row", scheme(Q4F, PackedU32(0)), &[3, 3], 12 + 4),
@@ -292,6 +293,12 @@ mod tests {
             ("no values", native, &[0, 5], 4),
             ("f16 scale", QuantScheme { tensor: Some(ScaleDType::F16), ..native }, &[8], 8 + 2),
             ("UE8M0 blocks", QuantScheme { block: blocks(&[4], ScaleDType::UE8M0), ..native }, &[8], 8 + 2),
+            (
+                "a block of one value, which has no extents",
+                QuantScheme { block: blocks(&[1], ScaleDType::BF16), ..native },
+                &[8, 4],
+                32 + 32 * 2,
+            ),
             (
                 "two levels",
                 QuantScheme {
@@ -331,8 +338,7 @@ mod tests {
             QuantScheme { block: Some(BlockScale { size, dtype: ScaleDType::F32 }), ..Default::default() }
         };
         let cases = [
-            (block([1; 5], 6), "a block has 6 extents; 1 to 5 are possible"),
-            (block([1; 5], 0), "a block has 0 extents; 1 to 5 are possible"),
+            (block([1; 5], 6), "a block has 6 extents; at most 5 are possible"),
             (block([4, 0, 1, 1, 1], 2), "a block of [4, 0] has an extent of 0"),
             (scheme(QuantValue::Q4F, QuantStore::PackedU32(2)), "packed dimension 2 is outside of rank 2"),
         ];
@@ -350,9 +356,9 @@ mod tests {
     }
 
     #[test]
-    fn a_new_block_drops_leading_ones_but_keeps_the_last() {
+    fn a_new_block_drops_leading_ones() {
         assert_eq!(BlockSize::new(&[1, 1, 32]).unwrap().extents(), Some(&[32][..]));
-        assert_eq!(BlockSize::new(&[1]).unwrap().extents(), Some(&[1][..]));
+        assert_eq!(BlockSize::new(&[1]).unwrap(), BlockSize { storage: [1; 5], len: 0 });
         assert_eq!(BlockSize::new(&[2, 3, 4, 5, 6, 7]), None);
         assert_eq!(BlockSize { storage: [1; 5], len: 6 }.extents(), None);
     }
