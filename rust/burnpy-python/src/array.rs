@@ -37,23 +37,82 @@ pub(crate) fn dtype_of(descr: &Bound<'_, PyArrayDescr>) -> Option<DType> {
     })
 }
 
-/// A tensor of an array's elements. They are borrowed where they lie as the file wants them, else brought into order
-/// when the writer reaches them, one array at a time. `owner` holds the array.
-pub(crate) fn tensor_of_array(
-    name: String,
-    array: &Bound<'_, PyUntypedArray>,
-    param_id: Option<u64>,
-    owner: &Arc<Held>,
-) -> PyResult<Tensor> {
-    let descr = array.dtype();
-    let dtype = dtype_of(&descr).ok_or_else(|| unsupported(&name, descr.as_any()))?;
-    let shape = array.shape().iter().map(|&extent| extent as u64).collect();
-    if array.is_c_contiguous() && is_little_endian(&descr) {
-        return Ok(Tensor::new(name, dtype, shape, param_id, array_bytes(array, owner.clone())));
+/// Makes tensors of arrays; remembers the last dtype, which in a loop over a model is nearly always the next one's.
+#[derive(Default)]
+pub(crate) struct Arrays<'py> {
+    last: Option<(Bound<'py, PyArrayDescr>, Known)>,
+}
+
+#[derive(Clone, Copy)]
+struct Known {
+    dtype: Option<DType>,
+    item_size: usize,
+    is_little_endian: bool,
+}
+
+impl<'py> Arrays<'py> {
+    /// A tensor of an array's elements. They are borrowed where they lie as the file wants them, else brought into
+    /// order when the writer reaches them, one array at a time. `owner` holds the array.
+    ///
+    /// # Errors
+    /// `DTypeError`.
+    pub(crate) fn tensor(
+        &mut self,
+        name: String,
+        array: &Bound<'py, PyUntypedArray>,
+        param_id: Option<u64>,
+        owner: &Arc<Held>,
+    ) -> PyResult<Tensor> {
+        let Known { dtype, item_size, is_little_endian } = self.known(array.dtype());
+        let dtype = dtype.ok_or_else(|| unsupported(&name, array.dtype().as_any()))?;
+        let shape = array.shape().iter().map(|&extent| extent as u64).collect();
+        if is_little_endian && array.is_c_contiguous() {
+            return Ok(Tensor::new(
+                name,
+                dtype,
+                shape,
+                param_id,
+                array_bytes(array, item_size, owner.clone()),
+            ));
+        }
+        let byte_len = (array.len() * item_size) as u64;
+        Ok(Tensor::deferred(name, dtype, shape, param_id, byte_len, Arc::new(Unordered(Held::new(array)))))
     }
-    let byte_len = (array.len() * descr.itemsize()) as u64;
-    let provider = Arc::new(Ordered(Held::new(array)));
-    Ok(Tensor::deferred(name, dtype, shape, param_id, byte_len, provider))
+
+    fn known(&mut self, descr: Bound<'py, PyArrayDescr>) -> Known {
+        if let Some((last, known)) = &self.last
+            && last.is(&descr)
+        {
+            return *known;
+        }
+        let known = Known {
+            dtype: dtype_of(&descr),
+            item_size: descr.itemsize(),
+            is_little_endian: is_little_endian(&descr),
+        };
+        self.last = Some((descr, known));
+        known
+    }
+}
+
+/// The array that a value is, if it is one.
+///
+/// # Errors
+/// `TypeError` for a masked array: its mask would be lost.
+pub(crate) fn as_array<'a, 'py>(
+    name: &str,
+    value: &'a Bound<'py, PyAny>,
+) -> PyResult<Option<&'a Bound<'py, PyUntypedArray>>> {
+    if let Ok(array) = value.cast_exact::<PyUntypedArray>() {
+        return Ok(Some(array));
+    }
+    let Ok(array) = value.cast::<PyUntypedArray>() else { return Ok(None) };
+    if value.is_instance(&value.py().import("numpy.ma")?.getattr("MaskedArray")?)? {
+        let message =
+            format!("tensor {name:?} is a masked array, whose mask no burnpack holds; filled() drops it");
+        return Err(PyTypeError::new_err(message));
+    }
+    Ok(Some(array))
 }
 
 /// The payload that a Python object holds: an array, or any buffer.
@@ -61,7 +120,7 @@ pub(crate) fn payload_of(value: &Bound<'_, PyAny>) -> PyResult<Bytes> {
     if value.hasattr("__array_interface__")? {
         let array = in_order(value)?;
         let owner = Arc::new(Held::new(&array));
-        return Ok(array_bytes(&array, owner));
+        return Ok(array_bytes(&array, array.dtype().itemsize(), owner));
     }
     buffer_bytes(value).map_err(|error| match error.is_instance_of::<PyTypeError>(value.py()) {
         true => PyTypeError::new_err(format!("{} is no array, bytes or other buffer", type_name(value))),
@@ -75,9 +134,9 @@ pub(crate) fn type_name(value: &Bound<'_, PyAny>) -> String {
 }
 
 /// An array whose elements are not in the file's order: transposed, strided, reversed, broadcast, big-endian.
-struct Ordered(Held);
+struct Unordered(Held);
 
-impl Provider for Ordered {
+impl Provider for Unordered {
     fn provide(&self) -> Result<Bytes, ProviderError> {
         Python::attach(|py| payload_of(self.0.bind(py))).map_err(|error| Raised(error).into())
     }

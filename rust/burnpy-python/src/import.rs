@@ -5,7 +5,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use burnpy_buffer::Bytes;
-use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyBufferError, PyMemoryError};
 use pyo3::ffi;
@@ -34,12 +34,17 @@ impl Drop for Held {
     }
 }
 
-/// The elements of an array that lie in memory one after the other; `owner` holds the array.
+/// The elements of an array that lie in memory one after the other; `owner` holds the array, whose items have
+/// `item_size` bytes.
 ///
 /// Whoever changes the array in another thread while it is written gets a mixture, as with any other writer.
-pub(crate) fn array_bytes(array: &Bound<'_, PyUntypedArray>, owner: Arc<dyn Any + Send + Sync>) -> Bytes {
+pub(crate) fn array_bytes(
+    array: &Bound<'_, PyUntypedArray>,
+    item_size: usize,
+    owner: Arc<dyn Any + Send + Sync>,
+) -> Bytes {
     assert!(array.is_c_contiguous(), "bytes of an array that is not contiguous");
-    let len = array.len() * array.dtype().itemsize();
+    let len = array.len() * item_size;
     // SAFETY: a contiguous array has `len` bytes at its data pointer. `owner` holds a reference to it, and NumPy does
     // not move the elements of an array that somebody else refers to.
     unsafe { Bytes::from_raw_parts((*array.as_array_ptr()).fields.data.cast(), len, owner, false) }

@@ -9,13 +9,14 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyMapping, PyString};
 
-use crate::array::{tensor_of_array, type_name};
+use crate::array::{Arrays, as_array, type_name};
 use crate::atomic::PyAtomicFile;
 use crate::convert::{PyLimits, limits_or_default};
 use crate::enter::enter;
 use crate::import::Held;
 use crate::scalar::scalar_of;
 use crate::tensor::PyTensor;
+use crate::view::PyView;
 use crate::writer::write_to_python_bytes;
 
 /// Writes a mapping of names to arrays or tensors into a file; see ``burnpy.numpy.save_file``.
@@ -134,6 +135,7 @@ fn tensors_of(mapping: &Bound<'_, PyAny>, param_ids: Option<&Bound<'_, PyDict>>)
     let items = items_of("tensors", mapping)?;
     let owner = Arc::new(Held::new(&items));
     let mut tensors = Vec::with_capacity(items.len());
+    let mut arrays = Arrays::default();
     let mut ids_used = 0;
     for (key, value) in items {
         let name = text_key("tensors", &key)?;
@@ -142,7 +144,11 @@ fn tensors_of(mapping: &Bound<'_, PyAny>, param_ids: Option<&Bound<'_, PyDict>>)
             None => None,
         };
         ids_used += usize::from(param_id.is_some());
-        tensors.push(tensor_of(name, &value, param_id, &owner)?);
+        let tensor = match as_array(&name, &value)? {
+            Some(array) => arrays.tensor(name, array, param_id, &owner)?,
+            None => tensor_of(name, &value, param_id)?,
+        };
+        tensors.push(tensor);
     }
     match param_ids {
         Some(ids) if ids.len() > ids_used => Err(unknown_id(ids, &tensors)),
@@ -150,28 +156,23 @@ fn tensors_of(mapping: &Bound<'_, PyAny>, param_ids: Option<&Bound<'_, PyDict>>)
     }
 }
 
-/// The tensor that a value of the mapping stands for; the key wins over a name that it has itself.
-fn tensor_of(
-    name: String,
-    value: &Bound<'_, PyAny>,
-    param_id: Option<u64>,
-    owner: &Arc<Held>,
-) -> PyResult<Tensor> {
-    if let Ok(array) = value.cast::<PyUntypedArray>() {
-        return tensor_of_array(name, array, param_id, owner);
-    }
-    if let Ok(tensor) = value.cast::<PyTensor>() {
-        let mut tensor = tensor.get().0.clone();
-        tensor.name = name;
-        tensor.param_id = param_id.or(tensor.param_id);
-        return Ok(tensor);
-    }
-    let numpy = value.py().import("numpy")?;
-    if value.is_instance(&numpy.getattr("generic")?)? {
+/// The tensor that a value stands for which is no array; the key wins over a name that it has itself.
+fn tensor_of(name: String, value: &Bound<'_, PyAny>, param_id: Option<u64>) -> PyResult<Tensor> {
+    let mut tensor = if let Ok(tensor) = value.cast::<PyTensor>() {
+        tensor.get().0.clone()
+    } else if let Ok(view) = value.cast::<PyView>() {
+        view.get().to_tensor(value.py())?
+    } else {
+        let numpy = value.py().import("numpy")?;
+        if !value.is_instance(&numpy.getattr("generic")?)? {
+            return Err(no_tensor(&name, value));
+        }
         let array = numpy.call_method1("asarray", (value,))?.cast_into::<PyUntypedArray>()?;
-        return tensor_of_array(name, &array, param_id, &Arc::new(Held::new(&array)));
-    }
-    Err(no_tensor(&name, value))
+        return Arrays::default().tensor(name, &array, param_id, &Arc::new(Held::new(&array)));
+    };
+    tensor.name = name;
+    tensor.param_id = param_id.or(tensor.param_id);
+    Ok(tensor)
 }
 
 fn no_tensor(name: &str, value: &Bound<'_, PyAny>) -> PyErr {
