@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from burnpy import _core
-from burnpy.safe_open import open_reader
+from burnpy.safe_open import for_copy, open_reader
 
 if TYPE_CHECKING:
     import numpy as np
-
     from typing_extensions import Buffer
 
     from burnpy._typing import Backend, PathLike
@@ -124,7 +123,7 @@ def load_file(
         >>> load_file("model.bpk", copy=True)["w"].flags.writeable
         True
     """
-    reader = open_reader(filename, backend=backend)
+    reader = open_reader(filename, backend=for_copy(backend) if copy else backend)
     arrays = reader._arrays(copy=copy)
     return (arrays, reader.metadata()) if with_metadata else arrays
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from os import fspath
-from typing import TYPE_CHECKING, Any
 
 from burnpy._core import Reader, View
 
+# As `typing.TYPE_CHECKING`, without the import, which would be half the time of `import burnpy`.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
-    from typing import Self
+    from typing import Any, Self
 
     from burnpy._core import TensorInfo
     from burnpy._shards import ShardedReader
@@ -75,7 +76,9 @@ class safe_open(Mapping[str, View]):
         if self._framework == "numpy" and device != "cpu":
             raise ValueError(f"device must be 'cpu' for numpy, got {device!r}")
         self._device = device
-        self._reader = open_reader(filename, backend=backend, strict=strict, private=self._framework != "numpy")
+        self._reader = open_reader(
+            filename, backend=backend, strict=strict, private=self._framework != "numpy"
+        )
 
     def keys(self) -> list[str]:  # type: ignore[override]  # a list, as safetensors has it
         """Names in data order."""
@@ -168,7 +171,7 @@ class Slice:
         return list(self._view.shape)
 
     def get_dtype(self) -> str:
-        """The text form of the dtype: ``"f32"``, ``"bf16"``, …"""
+        """The text form of the dtype, such as ``"bf16"``."""
         return self._view.dtype
 
     def __getitem__(self, index: Any) -> Any:
@@ -197,6 +200,11 @@ def open_reader(
 
         return ShardedReader(filename, backend=backend, strict=strict, private=private)
     return Reader._find(filename, backend=backend, strict=strict, private=private)
+
+
+def for_copy(backend: Backend) -> Backend:
+    """The backend when all is copied anyway: a read is faster than a copy out of the map, whose pages are touched."""
+    return "pread" if backend == "auto" else backend
 
 
 def _restore(

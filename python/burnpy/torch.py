@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from burnpy import _core
 from burnpy.errors import DTypeError
-from burnpy.safe_open import open_reader
+from burnpy.safe_open import for_copy, open_reader
 
 if TYPE_CHECKING:
     import torch
@@ -129,7 +129,7 @@ def load_file(
         >>> load_file("model.bpk")
         {'w': tensor([1., 1., 1.])}
     """
-    reader = open_reader(filename, backend=backend, private=True)
+    reader = open_reader(filename, backend=for_copy(backend) if copy else backend, private=True)
     tensors = _from_capsules(reader._capsules(copy=copy), device)
     return (tensors, reader.metadata()) if with_metadata else tensors
 
