@@ -56,18 +56,27 @@ fn check_tensor(tensor: &Descriptor, shape: &[u64], data_start: u64, limits: &Li
 /// Refuses a payload whose length does not follow from dtype and shape.
 pub(crate) fn check_payload_len(dtype: DType, shape: &[u64], found: u64) -> Result<()> {
     let name = dtype.name();
+    let shape_text = || shape_for_message(shape);
     let what = match dtype.payload_len(shape) {
         Ok(needed) if needed == found => return Ok(()),
         Ok(needed) => {
-            let what = format!("it has {found} bytes, but shape {shape:?} of {name} need {needed}");
+            let what = format!("it has {found} bytes, but shape {} of {name} need {needed}", shape_text());
             return Err(ErrorKind::Validation { what, found: Some(found), limit: Some(needed) }.into());
         }
         Err(PayloadLenError::Overflow) => {
-            format!("byte length calculation overflows u64 for shape {shape:?} of {name}")
+            format!("byte length calculation overflows u64 for shape {} of {name}", shape_text())
         }
         Err(PayloadLenError::Scheme(reason)) => format!("its quantization scheme is impossible: {reason}"),
     };
     Err(Error::validation(what))
+}
+
+/// A hostile shape may have a hundred million dimensions.
+fn shape_for_message(shape: &[u64]) -> String {
+    match shape.get(..16) {
+        Some(first) if shape.len() > 16 => format!("{first:?}… of rank {}", shape.len()),
+        _ => format!("{shape:?}"),
+    }
 }
 
 /// The rules of strict mode that need the descriptors: what Burn's own writer always keeps.
@@ -147,7 +156,7 @@ fn check_scheme(scheme: &QuantScheme, shape: &[u64]) -> Result<()> {
         Some(_) => {
             Err(Error::validation(format!("unused block extents of {:?} are not 1", block.size.storage)))
         }
-        None => Err(Error::validation(format!("a block has {used} extents; 1 to 5 are possible"))),
+        None => Err(Error::validation(format!("a block has {used} extents; at most 5 are possible"))),
     }
 }
 
