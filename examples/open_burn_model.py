@@ -38,9 +38,7 @@ def show(path: Path) -> None:
         with timed("mapped into NumPy"):
             arrays = load_file(path)
         check_zero_copy(arrays)
-        with timed("checked"):
-            checked = check_values(path, arrays)
-        print(f"    {checked}")
+        print(f"    {check_values(path, arrays)}")
         write_again(path, model)
 
 
@@ -73,9 +71,10 @@ def check_values(path: Path, arrays: dict[str, np.ndarray]) -> str:
     if not manifest.is_file():
         return "no manifest beside this file, so there is nothing to compare the values with"
     (entry,) = (file for file in json.loads(manifest.read_text())["files"] if file["file"] == path.name)
+    with timed("hashed"):
+        found = {name: hashlib.sha256(array.tobytes()).hexdigest() for name, array in arrays.items()}
     for tensor in entry["tensors"]:
-        found = hashlib.sha256(arrays[tensor["name"]].tobytes()).hexdigest()
-        assert found == tensor["sha256"], f"{tensor['name']} differs from what Burn wrote"
+        assert found[tensor["name"]] == tensor["sha256"], f"{tensor['name']} differs from what Burn wrote"
     return f"the values of all {len(entry['tensors'])} tensors are Burn's, by sha256"
 
 

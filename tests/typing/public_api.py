@@ -1,0 +1,56 @@
+"""What a type checker sees of the public API. `make lint` checks this file; nothing runs it."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, assert_type
+
+import numpy as np
+
+import burnpy
+from burnpy.numpy import load, load_file, save, save_file
+from burnpy.pack import Reader, Scalar, Tensor, TensorInfo, View, Writer
+
+Array = np.ndarray[Any, Any]
+
+
+def files(arrays: dict[str, Array], path: Path) -> None:
+    assert_type(save(arrays), bytes)
+    save_file(
+        arrays, path, {"author": "me"}, scalars={"lr": 1e-3, "step": Scalar.uint(3)}, param_ids={"w": 7}
+    )
+    assert_type(load_file(path), dict[str, Array])
+    assert_type(load_file(path, with_metadata=True), tuple[dict[str, Array], dict[str, str]])
+    assert_type(load(save(arrays)), dict[str, Array])
+    assert_type(burnpy.save_sharded(arrays, path.parent, 1 << 30), Path)
+
+
+def handle(path: Path) -> None:
+    with burnpy.safe_open(path, framework="np", backend="pread") as model:
+        assert_type(model, burnpy.safe_open)
+        mapping: Mapping[str, View] = model
+        assert_type(mapping["w"], View)
+        assert_type(iter(model), Iterator[str])
+        assert_type(model.keys(), list[str])
+        assert_type(model.info("w"), TensorInfo)
+        assert_type(model.info("w").param_id, int | None)
+        assert_type(model.metadata(), dict[str, str])
+        assert_type(model.scalars(), dict[str, bool | int | float])
+        assert_type(model["w"].numpy(), Array)
+
+
+def container(path: Path) -> None:
+    deferred = Tensor.deferred("w", dtype="bf16", shape=(2, 3), provider=lambda: bytes(12))
+    writer = Writer([deferred]).with_metadata("author", "me").with_scalar("step", 3)
+    assert_type(writer, Writer)
+    assert_type(writer.into_bytes(), bytes)
+    reader = Reader.from_file(path, strict=True)
+    assert_type(reader.tensor_names(), list[str])
+    assert_type(reader.into_tensors(), list[Tensor])
+    assert_type(reader.scalars(), dict[str, Scalar])
+
+
+def errors(error: burnpy.pack.Error) -> None:
+    caught: burnpy.BurnpyError = error
+    assert_type(error.kind, str)
+    assert_type(error.found, int | None)
+    assert_type(caught.args, tuple[Any, ...])
