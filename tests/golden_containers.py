@@ -28,6 +28,10 @@ class GoldenFile:
         tensors: list[Json] = self.told["tensors"]
         return tensors
 
+    @property
+    def has_offsets(self) -> bool:
+        return all("data_offsets" in told for told in self.tensors)
+
     def __str__(self) -> str:
         return str(self.path.relative_to(BURN))
 

@@ -17,6 +17,7 @@ from burnpy.pack import AtomicFile
 if TYPE_CHECKING:
     from burnpy._core import Reader, TensorInfo, View
     from burnpy._typing import Backend, PathLike
+    from burnpy.errors import Error
     from burnpy.pack import Limits, Scalar
 
 __all__ = ["ShardedReader", "save_sharded"]
@@ -205,6 +206,11 @@ class ShardedReader:
         path = os.path.join(os.path.dirname(self._path), file)
         return _core.Reader._reopen(path, strict, None, backend, private)
 
+    @property
+    def path(self) -> Path:
+        """The index."""
+        return Path(self._path)
+
     def keys(self) -> list[str]:
         return list(self._homes)
 
@@ -216,6 +222,13 @@ class ShardedReader:
 
     def metadata(self) -> dict[str, str]:
         return _merged(reader.metadata() for reader in self._readers)
+
+    def scalars(self) -> dict[str, Scalar]:
+        return _merged(reader.scalars() for reader in self._readers)
+
+    def problems(self) -> list[Error]:
+        """Those of all the files."""
+        return [problem for reader in self._readers for problem in reader.problems()]
 
     def _scalar_values(self) -> dict[str, bool | int | float]:
         return _merged(reader._scalar_values() for reader in self._readers)

@@ -1,6 +1,8 @@
+import json
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 import burnpy
 from burnpy.numpy import save_file
 from tests.cli.conftest import Run
+from tests.paths import ROOT
 
 PROGRAM = [sys.executable, "-m", "burnpy"]
 COMMANDS = ["inspect", "verify", "diff", "meta", "bench"]
@@ -19,12 +22,10 @@ def _run(*arguments: object, **options: object) -> subprocess.CompletedProcess[s
     return subprocess.run(command, capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload, no-any-return]
 
 
-def test_the_module_and_the_installed_script_are_the_same_program(model: Path) -> None:
+def test_the_module_is_the_program_that_the_package_installs(model: Path) -> None:
     assert _run("inspect", model).returncode == 0
-    from importlib.metadata import entry_points
-
-    (script,) = entry_points(group="console_scripts", name="burnpy")
-    assert script.value == "burnpy.cli:main"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["scripts"] == {"burnpy": "burnpy.cli:main"}
 
 
 def test_the_version_is_the_packages(run: Run) -> None:
@@ -42,7 +43,7 @@ def test_every_command_explains_itself(run: Run, command: str) -> None:
     ("arguments", "words"),
     [
         (("inspect", "none.bpk"), "none.bpk: No such file or directory"),
-        (("inspect", "."), ".: Is a directory"),
+        (("inspect", "."), ".: is a directory"),
         (("verify", "none.bpk"), "none.bpk: No such file or directory"),
         (("diff", "none.bpk", "none.bpk"), "none.bpk: No such file or directory"),
         (("meta", "get", "none.bpk"), "none.bpk: No such file or directory"),
@@ -62,7 +63,7 @@ def test_an_error_is_one_line_and_status_2(
     (tmp_path / "text.bpk").write_text("this is a text, not a model")
     outcome = run(*arguments)
     assert (outcome.status, outcome.out) == (2, "")
-    assert outcome.err.startswith("burnpy: ") and words in outcome.err
+    assert outcome.err.startswith("burnpy: ") and words.lower() in outcome.err.lower()
     assert outcome.err.count("\n") == 1 and outcome.err.endswith("\n")
 
 
@@ -73,6 +74,20 @@ def test_a_path_with_control_characters_stays_one_line(run: Run, tmp_path: Path)
 
 def test_the_extension_may_be_left_out(run: Run, model: Path) -> None:
     assert run("inspect", model.with_suffix("")).status == 0
+
+
+def test_the_index_of_a_set_is_one_file_to_every_command_that_reads(run: Run, tmp_path: Path) -> None:
+    tensors = {f"layer.{index}": np.full(4, index, np.float32) for index in range(3)}
+    index = burnpy.save_sharded(tensors, tmp_path / "set", 16, metadata={"k": "v"}, scalars={"step": 3})
+    save_file(tensors, tmp_path / "one.bpk", {"k": "v"}, scalars={"step": 3})
+    assert "3 tensors, 12 elements" in run("inspect", index).out
+    assert len(json.loads(run("inspect", "--json", index).out)["tensors"]) == 3
+    assert run("diff", index, tmp_path / "one.bpk").status == 0
+    assert run("meta", "get", index).out == "k=v\nstep=3\n"
+    assert run("verify", index).out == f"{index}: ok\n"
+    shard = tmp_path / "set" / "model-00002-of-00003.bpk"
+    shard.write_bytes(shard.read_bytes() + b"\0")
+    assert run("verify", index).out.startswith(f"{index}: {shard}: ")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes break otherwise there")
@@ -105,11 +120,11 @@ def test_output_that_cannot_be_written_is_an_error(model: Path) -> None:
     assert (child.returncode, child.stderr) == (2, "burnpy: No space left on device\n")
 
 
-def test_help_loads_neither_numpy_nor_the_core() -> None:
+def test_help_loads_what_it_needs_and_no_more() -> None:
     code = (
         "import sys; from burnpy.cli import main\n"
         "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
-        "print(sorted({'numpy', 'burnpy._core', 'json', 'tempfile'} & sys.modules.keys()), file=sys.stderr)"
+        "print(sorted({'numpy', 'burnpy.pack', 'json', 'tempfile'} & sys.modules.keys()), file=sys.stderr)"
     )
     child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert child.stderr == "[]\n"

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from burnpy.cli.arguments import Subparsers, at_least
-from burnpy.cli.container import opened
+from burnpy.cli.container import opened, opened_file
 from burnpy.cli.table import lines, terminal_width
 from burnpy.cli.text import escape, size_text
 from burnpy.errors import BurnpyError
@@ -64,8 +64,8 @@ def run(options: argparse.Namespace) -> int:
         if path.is_dir():
             folder = stack.enter_context(TemporaryDirectory(prefix="burnpy-bench-", dir=path))
             path = _made_in(Path(folder), options.mb * 1_000_000)
-        with opened(os.fspath(path)) as reader:
-            path = Path(reader.path)
+        with opened_file(os.fspath(path)) as reader:
+            path = reader.path or path
             num_bytes = sum(reader.info(name).nbytes for name in reader.keys())  # noqa: SIM118 (not a mapping)
             count = len(reader)
         if num_bytes == 0:

@@ -71,12 +71,13 @@ def _parser() -> argparse.ArgumentParser:
 
 
 class _Version(argparse.Action):
-    """As argparse's own, but it loads the package's core only when asked."""
+    """As argparse's own, which wants to know the version before anybody asks."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         import burnpy
 
-        parser.exit(message=f"burnpy {burnpy.__version__}\n")
+        print(f"burnpy {burnpy.__version__}")
+        parser.exit()
 
 
 def _message(error: BaseException) -> str:

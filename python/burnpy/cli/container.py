@@ -3,27 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from burnpy.cli.text import json_float
 
 if TYPE_CHECKING:
+    from burnpy._shards import ShardedReader
+    from burnpy._typing import Backend
     from burnpy.pack import Reader, Scalar
 
-__all__ = ["opened", "scalar_json"]
+    Container: TypeAlias = Reader | ShardedReader
+
+__all__ = ["Container", "opened", "opened_file", "scalar_json"]
+
+if not TYPE_CHECKING:
+    Container = object
 
 
 @contextmanager
-def opened(path: str, *, backend: str = "pread") -> Iterator[Reader]:
-    """Open a file for as long as the block runs.
+def opened(path: str, *, backend: Backend = "pread") -> Iterator[Container]:
+    """Open a file, or all files of an index, for as long as the block runs.
 
-    Reads through the open file, not a map: a command must not die of a file that another process cuts.
+    Reads through the open file, not a map: a command should not die of a file that another process cuts.
     """
-    # Here, not at the top: `burnpy --help` need not load the core.
+    # Here, not at the top: `burnpy --help` need not load what reads files.
+    from burnpy.safe_open import open_reader
+
+    with closing(open_reader(path, backend=backend)) as reader:
+        yield reader
+
+
+@contextmanager
+def opened_file(path: str) -> Iterator[Reader]:
+    """Open a single file."""
     from burnpy.pack import Reader
 
-    with Reader.from_file(path, backend=backend) as reader:
+    with Reader._find(path, backend="auto") as reader:
         yield reader
 
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from burnpy.cli.arguments import Subparsers
 from burnpy.cli.compare import Difference, compare_values
-from burnpy.cli.container import opened, scalar_json
+from burnpy.cli.container import Container, opened, scalar_json
 from burnpy.cli.text import escape, json_float, shape_text
 
 if TYPE_CHECKING:
-    from burnpy.pack import Reader, TensorInfo
+    from burnpy.pack import TensorInfo
 
 __all__ = ["add_to"]
 
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
         return status
 
 
-def _differences(a: Reader, b: Reader, *, ids: bool) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def _differences(a: Container, b: Container, *, ids: bool) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Each as (section, name, what); tensors in the order of A, then those that only B has."""
     names = list(dict.fromkeys([*a.keys(), *b.keys()]))
     for name in names:
@@ -57,7 +57,7 @@ def _differences(a: Reader, b: Reader, *, ids: bool) -> Iterator[tuple[str, str,
     yield from _entry_differences("scalars", *scalars)
 
 
-def _tensor_difference(a: Reader, b: Reader, name: str, *, ids: bool) -> dict[str, Any]:
+def _tensor_difference(a: Container, b: Container, name: str, *, ids: bool) -> dict[str, Any]:
     if name not in b:
         return {"only_in": "a"}
     if name not in a:
@@ -73,7 +73,7 @@ def _tensor_difference(a: Reader, b: Reader, name: str, *, ids: bool) -> dict[st
 def _facts(info: TensorInfo, *, ids: bool) -> dict[str, Any]:
     facts: dict[str, Any] = {"dtype": info.dtype, "shape": list(info.shape)}
     if info.scheme is not None:
-        facts["scheme"] = info.scheme
+        facts["scheme"] = vars(info.scheme)
     if ids:
         facts["param_id"] = info.param_id
     return facts
@@ -100,12 +100,12 @@ def _entry_differences(
             yield section, key, {"value": [a[key], b[key]]}
 
 
-def _print_json(a: Reader, b: Reader, found: Iterator[tuple[str, str, dict[str, Any]]]) -> int:
+def _print_json(a: Container, b: Container, found: Iterator[tuple[str, str, dict[str, Any]]]) -> int:
     import json
 
     report: dict[str, Any] = {
-        "a": a.path,
-        "b": b.path,
+        "a": str(a.path),
+        "b": str(b.path),
         "equal": True,
         "tensors": {},
         "metadata": {},

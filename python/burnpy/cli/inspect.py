@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from burnpy.cli.arguments import Subparsers, at_least
-from burnpy.cli.container import opened, scalar_json
+from burnpy.cli.container import Container, opened, scalar_json
 from burnpy.cli.table import lines, terminal_width
 from burnpy.cli.text import cells, escape, shape_text, size_text
 
 if TYPE_CHECKING:
-    from burnpy.pack import Reader, TensorInfo
+    from burnpy.pack import TensorInfo
 
 __all__ = ["add_to"]
 
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _as_text(reader: Reader, infos: Sequence[TensorInfo], shown: Sequence[TensorInfo]) -> Iterator[str]:
+def _as_text(reader: Container, infos: Sequence[TensorInfo], shown: Sequence[TensorInfo]) -> Iterator[str]:
     yield f"{escape(str(reader.path))}: {_total_text(infos)}"
     if shown:
         yield ""
@@ -87,7 +87,7 @@ def _row(info: TensorInfo) -> tuple[str, ...]:
 def _dtype_text(info: TensorInfo) -> str:
     if info.scheme is None:
         return info.dtype
-    return f"{info.dtype}({info.scheme['value']})"
+    return f"{info.dtype}({info.scheme.value})"
 
 
 def _scalar_text(value: bool | int | float) -> str:
@@ -106,17 +106,29 @@ def _section(title: str, items: Iterable[tuple[str, str]]) -> Iterator[str]:
         yield f"  {name}{' ' * (widest - cells(name))} = {value}"
 
 
-def _as_json(reader: Reader, infos: Sequence[TensorInfo], shown: Sequence[TensorInfo]) -> dict[str, Any]:
+def _as_json(reader: Container, infos: Sequence[TensorInfo], shown: Sequence[TensorInfo]) -> dict[str, Any]:
     elements, num_bytes = _totals(infos)
     return {
-        "file": reader.path,
-        "version": reader.version,
-        "metadata_size": reader.metadata_size,
-        "data_start": reader.data_start,
+        "file": str(reader.path),
+        **_layout_json(reader),
         "total": {"tensors": len(infos), "elements": elements, "bytes": num_bytes},
         "tensors": [_info_json(info) for info in shown],
         "metadata": reader.metadata(),
         "scalars": {name: scalar_json(scalar) for name, scalar in reader.scalars().items()},
+    }
+
+
+def _layout_json(reader: Container) -> dict[str, int]:
+    """What only a single file has."""
+    from burnpy.pack import Reader
+
+    if not isinstance(reader, Reader):
+        return {}
+    header = reader.header
+    return {
+        "version": header.version,
+        "metadata_size": header.metadata_size,
+        "data_start": reader.data_start,
     }
 
 
@@ -126,7 +138,7 @@ def _info_json(info: TensorInfo) -> dict[str, Any]:
         "dtype": info.dtype,
         "shape": list(info.shape),
         "param_id": info.param_id,
-        "data_offsets": list(info.data_offsets),
+        "data_offsets": list(info.offsets),
         "nbytes": info.nbytes,
     }
-    return told if info.scheme is None else told | {"scheme": info.scheme}
+    return told if info.scheme is None else told | {"scheme": vars(info.scheme)}

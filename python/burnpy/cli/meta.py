@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
 
 from burnpy.cli.arguments import Subparsers
-from burnpy.cli.container import opened, scalar_json
+from burnpy.cli.container import Container, opened, opened_file, scalar_json
 from burnpy.cli.text import escape
 from burnpy.errors import BurnpyError
-
-if TYPE_CHECKING:
-    from burnpy.pack import Reader
 
 __all__ = ["add_to"]
 
@@ -74,7 +70,7 @@ def get(options: argparse.Namespace) -> int:
     return 0
 
 
-def _as_json(reader: Reader, key: str | None) -> object:
+def _as_json(reader: Container, key: str | None) -> object:
     metadata = reader.metadata()
     scalars = {name: scalar_json(scalar) for name, scalar in reader.scalars().items()}
     if key is None:
@@ -83,14 +79,14 @@ def _as_json(reader: Reader, key: str | None) -> object:
     return metadata[key] if key in metadata else scalars[key]
 
 
-def _value(reader: Reader, key: str) -> str:
+def _value(reader: Container, key: str) -> str:
     values = {**_scalar_texts(reader), **reader.metadata()}
     if key not in values:
         raise BurnpyError(f"{reader.path}: no metadata entry or scalar is named {key!r}")
     return values[key]
 
 
-def _scalar_texts(reader: Reader) -> dict[str, str]:
+def _scalar_texts(reader: Container) -> dict[str, str]:
     values = {name: scalar.value for name, scalar in reader.scalars().items()}
     return {name: str(v).lower() if isinstance(v, bool) else repr(v) for name, v in values.items()}
 
@@ -101,16 +97,16 @@ def set_(options: argparse.Namespace) -> int:
 
     if not options.entries and not options.delete:
         raise BurnpyError("nothing to set and nothing to delete")
-    with opened(options.file) as reader:
+    with opened_file(options.file) as reader:
         metadata = _changed(reader, dict(options.entries), options.delete)
         in_data_order = {name: place for place, name in enumerate(reader.keys())}
         tensors = sorted(reader.into_tensors(), key=lambda tensor: in_data_order[tensor.name])
         writer = Writer(tensors, metadata, reader.scalars(), auto_extension=False)
-        writer.write_to_file(options.output or reader.path)
+        writer.write_to_file(options.output or reader.path or options.file)
     return 0
 
 
-def _changed(reader: Reader, entries: dict[str, str], deleted: list[str]) -> dict[str, str]:
+def _changed(reader: Container, entries: dict[str, str], deleted: list[str]) -> dict[str, str]:
     metadata = reader.metadata()
     for key in deleted:
         if key not in metadata:

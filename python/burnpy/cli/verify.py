@@ -46,12 +46,13 @@ def run(options: argparse.Namespace) -> int:
 def _problems(path: str) -> Sequence[str]:
     try:
         with opened(path) as reader:
-            return [_without_path(problem) for problem in reader.problems()]
+            return [_told(problem, reader.path) for problem in reader.problems()]
     except IoError:
         raise  # the disk's fault, not the file's
     except Error as error:
-        return [_without_path(error)]
+        return [_told(error, error.path)]
 
 
-def _without_path(error: Error) -> str:
-    return error.message.removeprefix(f"{error.path}: ")
+def _told(error: Error, path: object) -> str:
+    """The reason, without the name of the file that is checked; a file of a set keeps its own."""
+    return error.message.removeprefix(f"{path}: ")
