@@ -234,20 +234,23 @@ fn emit(plan: &Plan, tensors: Vec<Tensor>, sink: &mut dyn Sink) -> Result<()> {
 }
 
 /// Asks the file system for the room at once: a full disk is told before the work, and ext4 writes 1.5 times as fast.
+/// Not in memory: tmpfs clears every page that it reserves, 350 ms for a file that is written in 250 without.
+#[cfg(target_os = "linux")]
 fn reserve(file: &File, total: u64) -> io::Result<()> {
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::fs::{FallocateFlags, fallocate};
-        use rustix::io::Errno;
-        match fallocate(file, FallocateFlags::empty(), 0, total) {
-            // Not every file system can; the writes will tell.
-            Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL | Errno::PERM) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
+    use rustix::fs::{FallocateFlags, fallocate, fstatfs};
+    use rustix::io::Errno;
+    const TMPFS: u32 = 0x0102_1994;
+    if fstatfs(file).is_ok_and(|system| system.f_type as u32 == TMPFS) {
+        return Ok(());
     }
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _ = (file, total);
-        Ok(())
+    match fallocate(file, FallocateFlags::empty(), 0, total) {
+        // Not every file system can; the writes will tell.
+        Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL | Errno::PERM) => Ok(()),
+        Err(error) => Err(error.into()),
     }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn reserve(_file: &File, _total: u64) -> io::Result<()> {
+    Ok(())
 }
