@@ -12,6 +12,7 @@ mod header;
 mod import;
 mod index;
 mod open;
+mod pattern;
 mod reader;
 mod save;
 mod scalar;
@@ -32,6 +33,8 @@ mod _core {
     use super::export::PyMemory;
     #[pymodule_export]
     use super::header::PyHeader;
+    #[pymodule_export]
+    use super::pattern::{PyRegex, replace_names};
     #[pymodule_export]
     use super::reader::PyReader;
     #[pymodule_export]
