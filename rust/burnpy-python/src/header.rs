@@ -54,7 +54,8 @@ impl PyHeader {
     }
 
     /// The bytes on disk.
-    fn into_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+    #[pyo3(name = "into_bytes")]
+    fn python_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.0.into_bytes())
     }
 
