@@ -54,8 +54,8 @@ impl PyHeader {
     }
 
     /// The bytes on disk.
-    #[pyo3(name = "into_bytes")]
-    fn python_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+    #[allow(clippy::wrong_self_convention, reason = "Burn's name")]
+    fn into_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.0.into_bytes())
     }
 

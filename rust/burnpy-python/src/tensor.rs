@@ -133,14 +133,14 @@ impl PyTensor {
     }
 
     /// As ``to_bytes``: nothing in Python is used up by being read.
-    #[pyo3(name = "into_bytes")]
-    fn python_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    #[allow(clippy::wrong_self_convention, reason = "Burn's name")]
+    fn into_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         self.to_bytes(py)
     }
 
     /// ``(name, dtype, shape, param_id, bytes)``; dtype is the scheme of a quantized tensor.
-    #[pyo3(name = "into_parts")]
-    fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+    #[allow(clippy::wrong_self_convention, reason = "Burn's name")]
+    fn into_parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let dtype = match scheme_to_python(py, self.0.dtype)? {
             Some(scheme) => scheme,
             None => self.0.dtype.name().into_pyobject(py)?.into_any(),

@@ -105,8 +105,8 @@ impl PyWriter {
     }
 
     /// The container as bytes.
-    #[pyo3(name = "into_bytes")]
-    fn python_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    #[allow(clippy::wrong_self_convention, reason = "Burn's name")]
+    fn into_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         write_to_python_bytes(py, self.snapshot())
     }
 
