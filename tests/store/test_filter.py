@@ -44,7 +44,13 @@ def test_a_pattern_keeps_its_part_of_a_deep_model(pattern: str, count: int) -> N
 
 def test_criteria_are_joined_by_or() -> None:
     found = PathFilter().with_regex("^a").with_full_path("b.w").with_predicate(lambda path, _: path == "c")
-    assert [found.matches(path) for path in ("a.x", "b.w", "c", "b.w.x", "d")] == [True, True, True, False, False]
+    assert [found.matches(path) for path in ("a.x", "b.w", "c", "b.w.x", "d")] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+    ]
     assert found.criteria_count() == 3 and not found.is_empty()
 
 

@@ -106,7 +106,7 @@ class TensorSnapshot:
         produced = self._provider()
         if isinstance(produced, np.ndarray):
             return self._checked(produced)
-        data = np.frombuffer(produced, np.uint8)
+        data = _bytes_of(self.name, produced)
         if data.size != self.nbytes:
             raise TensorBytesSizeMismatch(
                 f"tensor {self.name!r}: {data.size} bytes were produced, {self.nbytes} were declared",
@@ -185,6 +185,16 @@ def _nbytes(tensor: TensorSnapshot) -> int:
         return payload_len(tensor.dtype, tensor.shape)
     deferred = _core.Tensor.deferred
     return deferred(tensor.name, dtype=tensor.scheme, shape=tensor.shape, provider=bytes).byte_len()
+
+
+def _bytes_of(name: str, produced: Any) -> np.ndarray[Any, Any]:
+    try:
+        return np.frombuffer(produced, np.uint8)
+    except TypeError as error:
+        kind = type(produced).__name__
+        raise TypeError(
+            f"tensor {name!r}: the provider returned {kind}, which is no array or buffer"
+        ) from error
 
 
 def _text(dtype: np.dtype[Any], shape: tuple[int, ...]) -> str:
