@@ -1,7 +1,6 @@
 //! An open container and the memory that its arrays share.
 
 use std::fs::File;
-use std::sync::OnceLock;
 
 use burnpy_buffer::{AlignedBuf, Bytes, MapMode, map_file};
 use burnpy_pack::{Entry, Error, FileSource, Reader, Source};
@@ -10,7 +9,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCapsule, PyDict, PyString};
 
 use crate::dtype::{Element, array_shape};
-use crate::enter::enter;
+use crate::enter::{enter, to_exception};
 use crate::export::{Arrays, Handover, PyMemory};
 
 /// A reader, and what is made once for all that it hands out.
@@ -21,13 +20,13 @@ pub(crate) struct Open {
     /// The whole source as memory, if it has windows.
     memory: PyOnceLock<Option<Py<PyMemory>>>,
     /// A private map of the same file, for those who may write.
-    private: OnceLock<Option<Bytes>>,
+    private: PyOnceLock<Option<Bytes>>,
 }
 
 impl Open {
     pub(crate) const fn new(reader: Reader, map_mode: MapMode) -> Self {
         let is_private = matches!(map_mode, MapMode::Private);
-        Self { reader, is_private, memory: PyOnceLock::new(), private: OnceLock::new() }
+        Self { reader, is_private, memory: PyOnceLock::new(), private: PyOnceLock::new() }
     }
 
     /// Where a payload starts in the source. It is in memory, or was checked to be in the file: it fits.
@@ -59,7 +58,7 @@ impl Open {
     ) -> PyResult<Bound<'py, PyDict>> {
         let mut arrays = Arrays::new(py)?;
         self.collect(py, |_, entry| {
-            self.reader.check_quantized(entry).map_err(|error| crate::enter::to_exception(py, error))?;
+            self.reader.check_quantized(entry).map_err(|error| to_exception(py, error))?;
             array_of(&mut arrays, memory, self.position(entry), entry)
         })
     }
@@ -80,10 +79,10 @@ impl Open {
 
     /// Every tensor as a DLPack capsule over private memory, in data order.
     pub(crate) fn capsules<'py>(&self, py: Python<'py>, copy: bool) -> PyResult<Bound<'py, PyDict>> {
-        let private = if copy { None } else { py.detach(|| self.private_map()) };
+        let private = if copy { None } else { self.private_map(py) };
         if let Some(map) = private {
             return self.collect(py, |_, entry| {
-                self.reader.check_quantized(entry).map_err(|error| crate::enter::to_exception(py, error))?;
+                self.reader.check_quantized(entry).map_err(|error| to_exception(py, error))?;
                 let start = self.position(entry);
                 capsule_of(py, &map, start, false, entry).map(Bound::into_any)
             });
@@ -109,19 +108,24 @@ impl Open {
 
     /// One payload for a library that may write to it: a window of a private map where there is one and the numbers
     /// are aligned, else a copy.
-    pub(crate) fn handover(&self, entry: &Entry<'_>, copy: bool) -> Result<Handover, Error> {
+    pub(crate) fn handover(&self, py: Python<'_>, entry: &Entry<'_>, copy: bool) -> PyResult<Handover> {
         let element = Element::of(entry.dtype());
         let shape = array_shape(entry.dtype(), entry.shape(), entry.byte_len());
-        self.reader.check_quantized(entry)?;
+        enter(py, || self.reader.check_quantized(entry))?;
         let start = self.position(entry);
-        let window = if copy { None } else { self.private_map() };
+        let window = if copy { None } else { self.private_map(py) };
         let window = window.and_then(|map| map.slice(start..start + entry.byte_len() as usize));
         if let Some(bytes) = window.filter(|window| window.is_aligned_to(element.size())) {
             return Ok(Handover { bytes, is_copied: false, element, shape });
         }
+        let bytes = enter(py, || self.read_copy(entry))?;
+        Ok(Handover { bytes, is_copied: true, element, shape })
+    }
+
+    fn read_copy(&self, entry: &Entry<'_>) -> Result<Bytes, Error> {
         let mut out = AlignedBuf::try_for_overwrite(entry.byte_len() as usize)?;
         self.reader.read_into(entry, &mut out)?;
-        Ok(Handover { bytes: out.into(), is_copied: true, element, shape })
+        Ok(out.into())
     }
 
     fn whole(&self) -> Option<Bytes> {
@@ -130,11 +134,13 @@ impl Open {
     }
 
     /// All of the file in memory that may be written without anybody else seeing it.
-    fn private_map(&self) -> Option<Bytes> {
+    ///
+    /// Made with the GIL held: a fork in the middle of it would leave the child to wait for ever.
+    fn private_map(&self, py: Python<'_>) -> Option<Bytes> {
         if self.is_private {
             return self.whole().filter(Bytes::is_writable);
         }
-        self.private.get_or_init(|| self.map_again()).clone()
+        self.private.get_or_init(py, || self.map_again()).clone()
     }
 
     /// A second map of the file, if it is still the file that was opened.

@@ -177,7 +177,10 @@ impl PyReader {
     fn problems<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let (open, limits) = (self.open()?, &self.options.limits);
         let found = enter(py, || open.reader.problems(limits))?;
-        Ok(found.into_iter().map(|error| to_exception(py, error).into_value(py).into_bound(py).into_any()).collect())
+        Ok(found
+            .into_iter()
+            .map(|error| to_exception(py, error).into_value(py).into_bound(py).into_any())
+            .collect())
     }
 
     /// The texts beside the tensors.

@@ -5,7 +5,7 @@ use burnpy_pack::Entry;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
-use crate::convert::scheme_to_python;
+use crate::convert::{PyDType, scheme_to_python};
 
 /// What a container says of one tensor; nothing of the payload was read for it.
 #[pyclass(frozen, name = "TensorInfo", module = "burnpy.pack", eq)]
@@ -72,6 +72,28 @@ impl PyTensorInfo {
     #[getter]
     const fn nbytes(&self) -> u64 {
         self.offsets.1 - self.offsets.0
+    }
+
+    /// What a pickle calls.
+    #[staticmethod]
+    fn _restore(
+        name: String,
+        dtype: PyDType,
+        shape: Vec<u64>,
+        param_id: Option<u64>,
+        offsets: (u64, u64),
+    ) -> Self {
+        Self { name, dtype: dtype.0, shape, param_id, offsets }
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let (py, info) = (slf.py(), slf.get());
+        let dtype = match info.scheme(py)? {
+            Some(scheme) => scheme,
+            None => PyString::new(py, info.dtype()).into_any(),
+        };
+        let args = (info.name(), dtype, info.shape(py)?, info.param_id, info.offsets);
+        (slf.get_type().getattr("_restore")?, args).into_pyobject(py)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

@@ -296,7 +296,6 @@ impl PyView {
 
     fn capsule<'py>(&self, py: Python<'py>, copy: bool, versioned: bool) -> PyResult<Bound<'py, PyCapsule>> {
         let open = self.reader.bind(py).get().open()?;
-        let handover = enter(py, || open.handover(&open.reader.at(self.index), copy))?;
-        handover.into_capsule(py, versioned)
+        open.handover(py, &open.reader.at(self.index), copy)?.into_capsule(py, versioned)
     }
 }
