@@ -125,7 +125,10 @@ impl<'py> Arrays<'py> {
             "a layout that reaches {reach} bytes is outside of its memory"
         );
         self.dims.clear();
-        self.dims.extend(layout.shape().iter().map(|&extent| extent as npy_intp));
+        for &extent in layout.shape() {
+            let dim = npy_intp::try_from(extent);
+            self.dims.push(dim.map_err(|_| too_large(&[extent as u64]))?);
+        }
         self.strides.clear();
         self.strides.extend(layout.strides().iter().map(|&stride| stride * element.size() as npy_intp));
         self.make(memory, start + layout.offset() * element.size(), element)
