@@ -7,12 +7,15 @@ from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import burnpy
+
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("burnpy", "numpy", "ml-dtypes", "safetensors", "torch", "h5py")
+PACKAGES = ("numpy", "ml-dtypes", "safetensors", "torch", "h5py")
 
 
 def description(folders: dict[str, Path]) -> dict[str, str]:
     """Machine, system and versions, as text by name."""
+    packages = [f"{name} {found}" for name in PACKAGES if (found := _version(name))]
     return {
         "date": date.today().isoformat(),
         "cpu": f"{cpu()}, {os.cpu_count()} cores, {simd()}",
@@ -21,7 +24,7 @@ def description(folders: dict[str, Path]) -> dict[str, str]:
         "huge pages": _read("/sys/kernel/mm/transparent_hugepage/enabled"),
         "places": ", ".join(f"{name}: {_filesystem(folder)}" for name, folder in folders.items()),
         "python": platform.python_version(),
-        "packages": ", ".join(f"{name} {found}" for name in PACKAGES if (found := _version(name))),
+        "packages": ", ".join([f"burnpy {burnpy.__version__}", *packages]),
         "burn-pack": "0.22.1",
         "commit": commit(),
     }

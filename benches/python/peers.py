@@ -103,7 +103,7 @@ class Burnpy(Peer):
 
     def one_copy(self, path: Path, name: str) -> Any:
         with self.safe_open(path) as file:
-            return np.array(file.get_tensor(name))
+            return np.array(file[name])
 
     def to_bytes(self, tensors: Any) -> Any:
         return self.api.save(tensors)

@@ -168,6 +168,10 @@ SCHEMES: dict[str, tuple[Content, Any, Any, tuple[int, ...], int]] = {
         {"value": "Q8S", "store": "Native", "tensor": "F32", "block_size": (4,), "block_dtype": "UE4M3"},
         "Native", {"size": {"storage": [4, 1, 1, 1, 1], "len": 1}, "dtype": "UE4M3"}, (8,), 8 + 2 + 4,
     ),
+    "blocks of one value, which have no extents": (
+        {"value": "Q8S", "store": "Native", "block_size": (1,), "block_dtype": "F16"},
+        "Native", {"size": {"storage": [1, 1, 1, 1, 1], "len": 0}, "dtype": "F16"}, (2, 3), 6 + 6 * 2,
+    ),
     "exponent scales": (
         {"value": "E5M2", "store": "Native", "block_size": (4,), "block_dtype": "UE8M0"},
         "Native", {"size": {"storage": [4, 1, 1, 1, 1], "len": 1}, "dtype": "UE8M0"}, (8,), 8 + 2,
