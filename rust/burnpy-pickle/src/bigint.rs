@@ -37,16 +37,10 @@ impl BigInt {
             return None;
         }
         let mut limbs: Vec<u32> = Vec::new();
-        for digit in digits {
-            let mut carry = u64::from(digit - b'0');
-            for limb in &mut limbs {
-                carry += u64::from(*limb) * 10;
-                *limb = carry as u32; // the low half
-                carry >>= 32;
-            }
-            if carry != 0 {
-                limbs.push(carry as u32);
-            }
+        let (first, rest) = digits.split_at(digits.len() % 9);
+        for group in std::iter::once(first).chain(rest.chunks(9)) {
+            let value = group.iter().fold(0, |value, digit| value * 10 + u64::from(digit - b'0'));
+            multiply_add(&mut limbs, 10u64.pow(group.len() as u32), value);
         }
         let mut bytes: Vec<u8> = limbs.iter().flat_map(|limb| limb.to_le_bytes()).collect();
         bytes.push(0);
@@ -94,21 +88,45 @@ impl fmt::Display for BigInt {
             negate(&mut bytes);
             f.write_str("-")?;
         }
-        let mut digits = Vec::new();
-        while bytes.iter().any(|byte| *byte != 0) {
-            let mut rest = 0u32;
-            for byte in bytes.iter_mut().rev() {
-                rest = rest << 8 | u32::from(*byte);
-                *byte = (rest / 10) as u8; // below 256, because the rest before was below 10
-                rest %= 10;
-            }
-            digits.push(b'0' + rest as u8);
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+        let mut limbs: Vec<u32> =
+            bytes.as_chunks().0.iter().map(|chunk| u32::from_le_bytes(*chunk)).collect();
+        let mut groups = Vec::new();
+        while limbs.iter().any(|limb| *limb != 0) {
+            groups.push(divide(&mut limbs, GROUP));
+            let used = limbs.iter().rposition(|limb| *limb != 0).map_or(0, |last| last + 1);
+            limbs.truncate(used);
         }
-        if digits.is_empty() {
-            digits.push(b'0');
-        }
-        digits.iter().rev().try_for_each(|digit| write!(f, "{}", char::from(*digit)))
+        write!(f, "{}", groups.pop().unwrap_or(0))?;
+        groups.iter().rev().try_for_each(|group| write!(f, "{group:09}"))
     }
+}
+
+/// Nine decimal digits at a time: the most that fit in 32 bits.
+const GROUP: u64 = 1_000_000_000;
+
+/// `limbs * factor + summand`, with a factor of at most [`GROUP`].
+fn multiply_add(limbs: &mut Vec<u32>, factor: u64, summand: u64) {
+    let mut carry = summand;
+    for limb in limbs.iter_mut() {
+        carry += u64::from(*limb) * factor;
+        *limb = carry as u32; // the low half
+        carry >>= 32;
+    }
+    if carry != 0 {
+        limbs.push(carry as u32);
+    }
+}
+
+/// Divides in place; the remainder.
+fn divide(limbs: &mut [u32], divisor: u64) -> u64 {
+    let mut rest = 0;
+    for limb in limbs.iter_mut().rev() {
+        rest = rest << 32 | u64::from(*limb);
+        *limb = (rest / divisor) as u32; // the rest before was below the divisor
+        rest %= divisor;
+    }
+    rest
 }
 
 /// Two's complement negation.

@@ -28,7 +28,7 @@ pub enum Format {
     Pickle,
 }
 
-/// What an archive says about itself. Only zip archives do.
+/// What an archive says about itself. Only zip archives have versions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ArchiveInfo {
     /// The member `version`: that of the archive, not of PyTorch.
@@ -39,10 +39,12 @@ pub struct ArchiveInfo {
     pub storage_alignment: Option<String>,
     /// Whether storages are big-endian.
     pub big_endian: bool,
+    /// Bytes of all storages, with the counts between them in a legacy stream; `None` for a plain pickle.
+    pub data_size: Option<u64>,
 }
 
-/// A checkpoint, opened: values, and places of storages. It holds none of the file's bytes; methods that need them
-/// take the file again, which must be the very bytes that were opened.
+/// A checkpoint, opened: values, and places of storages. It holds none of the file's bytes; methods that need
+/// them take the file again, which must be the very bytes that were opened.
 #[derive(Debug)]
 pub struct Checkpoint {
     format: Format,
@@ -83,8 +85,8 @@ pub(crate) struct Opened {
 /// ```
 ///
 /// # Errors
-/// The file is no checkpoint, is damaged, or asks for more than the limits allow. A tensor that cannot be read is
-/// no error here: the others can.
+/// The file is no checkpoint, is damaged, or asks for more than the limits allow. A tensor that cannot be
+/// read is no error here: the others can.
 pub fn open(file: &[u8], limits: &Limits) -> Result<Checkpoint> {
     let opened = match sniff(file)? {
         Container::Zip => torch_zip::open(file, limits)?,
@@ -114,8 +116,8 @@ fn plain(file: &[u8], limits: &Limits) -> Result<Opened> {
     Ok(Opened { format, pickle_len: loaded.end, heap, loaded, inflated, info })
 }
 
-/// A pickle is all that speaks for such a file: if it is not whole it is malformed, and if it does not even begin
-/// as binary pickles do, it is probably something else.
+/// A pickle is all that speaks for such a file: if it is not whole it is malformed, and if it does not even
+/// begin as binary pickles do, it is probably something else.
 fn plain_error(error: Error, file: &[u8]) -> Error {
     let kind = match error.kind {
         ErrorKind::Truncated { what } => ErrorKind::MalformedPickle { what },
@@ -169,8 +171,8 @@ impl Checkpoint {
     /// Everything that the checkpoint holds, by full dotted name.
     ///
     /// # Errors
-    /// `unsafe global` or `unsupported` if it is nothing but one object that is not built, `name clash` if two tensors
-    /// have one name, `malformed pickle` if a container holds itself, `over limit`.
+    /// `unsafe global` or `unsupported` if it is nothing but one object that is not built, `name clash` if
+    /// two tensors have one name, `malformed pickle` if a container holds itself, `over limit`.
     pub fn leaves(&self) -> Result<Leaves> {
         self.leaves_of(self.root)
     }
@@ -192,8 +194,8 @@ impl Checkpoint {
         found.next().map(|&(_, value)| value)
     }
 
-    /// The names of a dict's keys, in file order; `None` if the value is no dict. Keys that only a call could make
-    /// are left out.
+    /// The names of a dict's keys, in file order; `None` if the value is no dict. Keys that only a call could
+    /// make are left out.
     pub fn keys(&self, dict: ValueId) -> Option<Vec<String>> {
         let Value::Dict(dict) = self.arena.get(dict) else { return None };
         let mut names = std::collections::HashSet::new();

@@ -122,31 +122,31 @@ impl ErrorKind {
     }
 
     pub(crate) fn not_a_checkpoint(what: impl Into<Cow<'static, str>>) -> Self {
-        Self::NotACheckpoint { what: what.into() }
+        Self::NotACheckpoint { what: cut(what.into()) }
     }
 
     pub(crate) fn pickle(what: impl Into<Cow<'static, str>>) -> Self {
-        Self::MalformedPickle { what: what.into() }
+        Self::MalformedPickle { what: cut(what.into()) }
     }
 
     pub(crate) fn archive(what: impl Into<Cow<'static, str>>) -> Self {
-        Self::MalformedArchive { what: what.into() }
+        Self::MalformedArchive { what: cut(what.into()) }
     }
 
     pub(crate) fn truncated(what: impl Into<Cow<'static, str>>) -> Self {
-        Self::Truncated { what: what.into() }
+        Self::Truncated { what: cut(what.into()) }
     }
 
     pub(crate) fn tensor(what: impl Into<Cow<'static, str>>) -> Self {
-        Self::InvalidTensor { what: what.into() }
+        Self::InvalidTensor { what: cut(what.into()) }
     }
 
     pub(crate) fn unsupported(what: impl Into<Cow<'static, str>>) -> Self {
-        Self::Unsupported { what: what.into() }
+        Self::Unsupported { what: cut(what.into()) }
     }
 
     pub(crate) fn unsafe_global(qualified: impl Into<String>) -> Self {
-        Self::UnsafeGlobal { qualified: qualified.into() }
+        Self::UnsafeGlobal { qualified: cut(Cow::Owned(qualified.into())).into_owned() }
     }
 }
 
@@ -228,6 +228,17 @@ impl fmt::Display for Error {
 }
 
 impl StdError for Error {}
+
+/// A text that may quote the file, kept to a few lines.
+fn cut(text: Cow<'static, str>) -> Cow<'static, str> {
+    if text.len() <= 500 {
+        return text;
+    }
+    match text.char_indices().nth(500) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => text,
+    }
+}
 
 /// A name from a file in an error message: escaped, and never longer than a few lines.
 struct Quoted<'a>(&'a str);

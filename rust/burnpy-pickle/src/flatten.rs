@@ -9,22 +9,25 @@ use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{KeyIdentity, key_name};
 use crate::leaf::{Leaves, ScalarLeaf, SkipReason, TensorLeaf};
-use crate::limits::{Budget, Limits, check};
+use crate::limits::{Budget, Limits};
 use crate::scalar::scalar;
 use crate::skipped;
 use crate::tensor::TensorValue;
 use crate::value::{Arena, Dict, Object, Value, ValueId};
 
-/// What a step in the walk costs beside the name that it adds: so that there is an end to steps without a name.
+/// What a step in the walk costs beside the name that it adds: so that there is an end to steps without a
+/// name.
 const STEP_COST: usize = 8;
+/// What a look at something costs that may not lead to a leaf.
+const FRUITLESS_COST: usize = 32;
 
 /// Everything inside `root`.
 pub(crate) fn leaves(arena: &Arena, root: ValueId, limits: &Limits, len: usize) -> Result<Leaves> {
+    let budget = Budget::new(limits.listing_memory(len), limits.max_time);
     let mut walk = Walk {
         arena,
-        census: Census::of(arena, root, limits)?,
-        limits,
-        budget: Budget::new(limits.listing_memory(len), limits.max_time),
+        census: Census::of(arena, root, limits, &budget)?,
+        budget,
         path: String::new(),
         frames: Vec::new(),
         visits: 0,
@@ -47,7 +50,6 @@ pub(crate) fn leaves(arena: &Arena, root: ValueId, limits: &Limits, len: usize) 
 struct Walk<'a> {
     arena: &'a Arena,
     census: Census,
-    limits: &'a Limits,
     budget: Budget,
     path: String,
     frames: Vec<Frame<'a>>,
@@ -99,30 +101,31 @@ impl<'a> Walk<'a> {
     fn visit(&mut self, id: ValueId, in_module: bool) -> Result<()> {
         let arena = self.arena;
         if self.census.leaves(id) == 0 {
-            return Ok(());
+            return Ok(self.budget.take(FRUITLESS_COST)?);
         }
         self.count(1)?;
         match arena.get(id) {
             Value::List(items) => self.open(Children::Positions(items.iter().enumerate()), false),
             Value::Tuple(items) | Value::Size(items) => {
-                self.open(Children::Positions(items.iter().enumerate()), false)
+                self.open(Children::Positions(items.iter().enumerate()), false);
             }
             Value::Dict(dict) => {
                 let children = self.entries(dict)?;
-                self.open(Children::Named(children.into_iter()), false)
+                self.open(Children::Named(children.into_iter()), false);
             }
             Value::Object(object) => match self.module(object)? {
                 Some(children) => {
                     if !in_module {
                         self.skip(id, SkipReason::Module)?;
                     }
-                    self.open(Children::Named(children.into_iter()), true)
+                    self.open(Children::Named(children.into_iter()), true);
                 }
-                None => self.skip(id, SkipReason::Call),
+                None => self.skip(id, SkipReason::Call)?,
             },
-            Value::Tensor(tensor) => self.tensor(tensor),
-            _ => self.plain(id),
+            Value::Tensor(tensor) => self.tensor(tensor)?,
+            _ => self.plain(id)?,
         }
+        Ok(())
     }
 
     /// Counts values that are looked at, and looks at the time every few thousand.
@@ -135,13 +138,12 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn open(&mut self, children: Children<'a>, is_module: bool) -> Result<()> {
-        check("the depth of containers", self.frames.len() as u64 + 1, self.limits.max_depth as u64)?;
+    fn open(&mut self, children: Children<'a>, is_module: bool) {
         self.frames.push(Frame { path_len: self.path.len(), children, is_module });
-        Ok(())
     }
 
-    /// A dict's values by the names of their keys: one a key, the last, at the place of the first, as in Python.
+    /// A dict's values by the names of their keys: one a key, the last, at the place of the first, as in
+    /// Python.
     fn entries(&mut self, dict: &'a Dict) -> Result<Entries<'a>> {
         self.count(dict.entries.len())?;
         let mut places: HashMap<KeyIdentity<'a>, usize> = HashMap::new();
@@ -152,7 +154,7 @@ impl<'a> Walk<'a> {
                 continue;
             };
             let identity = KeyIdentity::new(self.arena, key);
-            self.budget.take(identity.owned_bytes() + name.len())?;
+            self.budget.take(identity.owned_bytes() + name.len() + FRUITLESS_COST)?;
             match places.get(&identity) {
                 Some(&place) => out[place].1 = value,
                 None => {
@@ -173,7 +175,7 @@ impl<'a> Walk<'a> {
         else {
             return Ok(None);
         };
-        let transient = self.transient_buffers(object);
+        let transient = self.transient_buffers(object)?;
         let mut children = self.entries(parameters)?;
         children.extend(self.entries(buffers)?.into_iter().filter(|(name, _)| !transient.contains(&**name)));
         children.extend(self.entries(modules)?);
@@ -182,22 +184,22 @@ impl<'a> Walk<'a> {
     }
 
     /// The names of the buffers that are not saved.
-    fn transient_buffers(&self, object: &Object) -> HashSet<&'a str> {
+    fn transient_buffers(&mut self, object: &Object) -> Result<HashSet<&'a str>> {
         let set = object.state.and_then(|state| self.arena.lookup(state, "_non_persistent_buffers_set"));
-        match set.map(|set| self.arena.get(set)) {
-            Some(Value::Set(set)) => set.items.iter().filter_map(|item| self.arena.text(*item)).collect(),
-            _ => HashSet::new(),
-        }
+        let arena = self.arena;
+        let Some(Value::Set(set)) = set.map(|set| arena.get(set)) else { return Ok(HashSet::new()) };
+        self.budget.take(set.items.len() * 4 * STEP_COST)?;
+        Ok(set.items.iter().filter_map(|item| arena.text(*item)).collect())
     }
 
     /// The path, to be kept.
     fn name(&mut self) -> Result<String> {
-        self.budget.take(self.path.len() + 2 * size_of::<ScalarLeaf>())?;
+        self.budget.take(self.path.len() + size_of::<ScalarLeaf>() + STEP_COST)?;
         Ok(self.path.clone())
     }
 
     fn tensor(&mut self, tensor: &TensorValue) -> Result<()> {
-        self.budget.take(2 * size_of::<TensorLeaf>() + 16 * tensor.shape.len())?;
+        self.budget.take(size_of::<TensorLeaf>() + 16 * tensor.shape.len())?;
         let name = self.name()?;
         self.out.tensors.push(TensorLeaf { name, tensor: tensor.clone() });
         Ok(())
@@ -223,28 +225,32 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Refuses two values of one name where a tensor is one of them. The same view under one name twice is one tensor.
+/// Refuses two values of one name where a tensor is one of them. The same view under one name twice is one
+/// tensor.
 fn without_clashes(mut leaves: Leaves) -> Result<Leaves> {
     let mut first: HashMap<&str, usize> = HashMap::with_capacity(leaves.tensors.len());
-    let mut again = Vec::new();
+    let mut again = HashSet::new();
     let clash = |name: &str| Error::from(ErrorKind::NameClash).with_tensor(name);
     for (index, leaf) in leaves.tensors.iter().enumerate() {
-        match first.get(&*leaf.name) {
-            None => drop(first.insert(&leaf.name, index)),
-            Some(&other) if leaf.tensor.is_tied_to(&leaves.tensors[other].tensor) => again.push(index),
-            Some(_) => return Err(clash(&leaf.name)),
+        let Some(&other) = first.get(&*leaf.name) else {
+            first.insert(&leaf.name, index);
+            continue;
+        };
+        if !leaf.tensor.is_tied_to(&leaves.tensors[other].tensor) {
+            return Err(clash(&leaf.name));
         }
+        again.insert(index);
     }
     if let Some(scalar) = leaves.scalars.iter().find(|scalar| first.contains_key(&*scalar.name)) {
         return Err(clash(&scalar.name));
     }
-    for index in again.into_iter().rev() {
-        leaves.tensors.remove(index);
-    }
+    let mut index = 0..;
+    leaves.tensors.retain(|_| index.next().is_none_or(|index| !again.contains(&index)));
     Ok(leaves)
 }
 
-/// A file that is nothing but an object has nothing to offer, and a list of one skipped thing would hide that.
+/// A file that is nothing but an object has nothing to offer, and a list of one skipped thing would hide
+/// that.
 fn refuse_lone_object(arena: &Arena, root: ValueId, leaves: Leaves) -> Result<Leaves> {
     let [only] = &*leaves.skipped else { return Ok(leaves) };
     if !leaves.tensors.is_empty() || !leaves.scalars.is_empty() || only.reason == SkipReason::Module {

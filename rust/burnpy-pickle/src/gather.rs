@@ -1,6 +1,6 @@
 //! Strided elements into a contiguous copy.
 
-/// Elements of a tile: 32 by 32 of the widest type are 16 KiB, half of a first-level cache.
+/// Side of a tile, in elements: 32 by 32 of the widest type are 16 KiB, half of a first-level cache.
 const TILE: usize = 32;
 
 /// An axis: how many elements, and how far apart in source and copy.
@@ -11,8 +11,8 @@ struct Axis {
     to: usize,
 }
 
-/// Copies the elements of a strided view, the first of which is at the start of `source`, into `out`, in row-major
-/// order. `source` must hold every element of the view, and `out` exactly them.
+/// Copies the elements of a strided view, the first of which is at the start of `source`, into `out`, in
+/// row-major order. `source` must hold every element of the view, and `out` exactly them.
 pub(crate) fn gather(source: &[u8], shape: &[usize], strides: &[usize], element: usize, out: &mut [u8]) {
     let axes = axes(shape, strides);
     match element {
@@ -47,8 +47,8 @@ fn copy<const N: usize>(source: &[u8], axes: &[Axis], out: &mut [u8]) {
         out.copy_from_slice(&source[..out.len()]);
         return;
     };
-    // A transposed matrix has its dense axis outside: read in the order of the copy, it would use 4 bytes of every
-    // cache line and meet each line again when it is gone.
+    // A transposed matrix has its dense axis outside: read in the order of the copy, it would use 4 bytes of
+    // every cache line and meet each line again when it is gone.
     let dense = outer.iter().position(|axis| axis.from < inner.from && axis.from > 0);
     match dense {
         Some(at) => {
@@ -85,18 +85,26 @@ fn run<const N: usize>(source: &[u8], axis: Axis, out: &mut [u8]) {
     }
 }
 
-/// Two axes, the outer one denser in the source, the inner one dense in the copy.
+/// Two axes, the outer one denser in the source, the inner one dense in the copy. Each tile goes through a
+/// buffer, so that source and copy are both touched in runs: rows that are a power of two apart share their
+/// place in the cache.
 fn tiles<const N: usize>(source: &[u8], outer: Axis, inner: Axis, out: &mut [u8]) {
+    let mut tile = [[0; N]; TILE * TILE];
     for row in (0..outer.len).step_by(TILE) {
+        let rows = TILE.min(outer.len - row);
         for column in (0..inner.len).step_by(TILE) {
-            for i in row..(row + TILE).min(outer.len) {
-                let columns = column..(column + TILE).min(inner.len);
-                let start = (i * outer.to + columns.start) * N;
-                let target = &mut out[start..start + columns.len() * N];
-                for (target, j) in target.as_chunks_mut::<N>().0.iter_mut().zip(columns) {
-                    let from = (i * outer.from + j * inner.from) * N;
+            let columns = TILE.min(inner.len - column);
+            for j in 0..columns {
+                let start = row * outer.from + (column + j) * inner.from;
+                let lines = tile.iter_mut().skip(j).step_by(TILE).take(rows);
+                for (i, target) in lines.enumerate() {
+                    let from = (start + i * outer.from) * N;
                     target.copy_from_slice(&source[from..from + N]);
                 }
+            }
+            for (i, line) in tile.chunks_exact(TILE).take(rows).enumerate() {
+                let to = ((row + i) * outer.to + column) * N;
+                out[to..to + columns * N].copy_from_slice(line[..columns].as_flattened());
             }
         }
     }

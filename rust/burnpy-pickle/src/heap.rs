@@ -58,7 +58,7 @@ impl Heap {
     /// Adds a value, which owns about as many bytes beside its place.
     pub(crate) fn add(&mut self, value: Value) -> Result<ValueId, ErrorKind> {
         self.budget.take(VALUE_COST + owned_bytes(&value))?;
-        self.arena.push(value).ok_or(ErrorKind::OverLimit {
+        self.arena.push(value).ok_or_else(|| ErrorKind::OverLimit {
             what: "the number of values",
             found: 1 << 32,
             limit: u64::from(u32::MAX),
@@ -90,8 +90,9 @@ impl Heap {
         id: ValueId,
         tensors: &std::collections::HashMap<String, ValueId>,
     ) -> Result<ValueId, ErrorKind> {
-        let key =
-            self.key_text(id).ok_or(ErrorKind::pickle("a persistent id is neither text nor a number"))?;
+        let key = self
+            .key_text(id)
+            .ok_or_else(|| ErrorKind::pickle("a persistent id is neither text nor a number"))?;
         let tensor = tensors.get(&key).copied();
         tensor.ok_or_else(|| ErrorKind::pickle(format!("no tensor has the persistent id {key}")))
     }
@@ -112,8 +113,9 @@ impl Heap {
         };
         let key = self
             .key_text(key)
-            .ok_or(ErrorKind::pickle("the key of a storage is neither text nor a number"))?;
-        let declared = self.count(numel).ok_or(ErrorKind::pickle("the size of a storage is no number"))?;
+            .ok_or_else(|| ErrorKind::pickle("the key of a storage is neither text nor a number"))?;
+        let declared =
+            self.count(numel).ok_or_else(|| ErrorKind::pickle("the size of a storage is no number"))?;
         let view = self.view(view)?;
         let location = self.arena.text(location).unwrap_or_default().to_owned();
         let storage = self.mention(&key, &element, &location, declared)?;
@@ -131,7 +133,9 @@ impl Heap {
         if self.storages.find(key).is_none() {
             self.budget.take(size_of::<Storage>() * 2 + key.len() * 2 + location.len())?;
         }
-        self.storages.mention(key, element, location, declared).ok_or(ErrorKind::pickle("too many storages"))
+        self.storages
+            .mention(key, element, location, declared)
+            .ok_or_else(|| ErrorKind::pickle("too many storages"))
     }
 
     /// A storage that is part of the pickle.
@@ -153,7 +157,7 @@ impl Heap {
             big_endian: big,
             located: Located::Blob(blob),
         });
-        let storage = storage.ok_or(ErrorKind::pickle("too many storages"))?;
+        let storage = storage.ok_or_else(|| ErrorKind::pickle("too many storages"))?;
         Ok(StorageRef { storage, element, declared, view: None })
     }
 
@@ -183,14 +187,15 @@ impl Heap {
             return Err(ErrorKind::pickle("the view of a storage has other than 3 parts"));
         };
         let numbers = self.count(offset).zip(self.count(len));
-        numbers.map(Some).ok_or(ErrorKind::pickle("the view of a storage is not made of numbers"))
+        numbers.map(Some).ok_or_else(|| ErrorKind::pickle("the view of a storage is not made of numbers"))
     }
 }
 
 /// The elements of a storage class; `None` if the class is none of PyTorch's.
 fn storage_class(class: &Global) -> Option<Element> {
     let ours = &*class.module == "torch" || class.module.starts_with("torch.");
-    let plain = !class.name.contains('.') && class.name.ends_with("Storage");
+    // Short, because each of many references keeps the name.
+    let plain = class.name.len() <= 64 && !class.name.contains('.') && class.name.ends_with("Storage");
     (ours && plain).then(|| Element::from_class(&class.name))
 }
 

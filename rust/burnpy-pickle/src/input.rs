@@ -57,12 +57,13 @@ impl<'a> Input<'a> {
     pub(crate) fn length<const N: usize>(&mut self) -> Result<u64, ErrorKind> {
         let mut out = [0; 8];
         out.get_mut(..N)
-            .ok_or(ErrorKind::pickle("a length of more than 8 bytes"))?
+            .ok_or_else(|| ErrorKind::pickle("a length of more than 8 bytes"))?
             .copy_from_slice(self.take(N)?);
         Ok(u64::from_le_bytes(out))
     }
 
-    /// The next bytes, as many as a length said. A claim beyond the limit is refused before anything is taken.
+    /// The next bytes, as many as a length said. A claim beyond the limit is refused before anything is
+    /// taken.
     fn claimed(&mut self, len: u64, limits: &Limits) -> Result<&'a [u8], ErrorKind> {
         check("a declared length", len, limits.max_length)?;
         self.take(usize::try_from(len).unwrap_or(usize::MAX))

@@ -12,7 +12,10 @@ const MAX_ITEMS: usize = 16;
 /// Bytes of a string in a tuple that is written.
 const MAX_TEXT: usize = 256;
 
-/// What Python's `str` makes of a key; `None` if it would take a call to know.
+/// Bytes of an integer that is written: more is no key that anybody gave, and digits take time.
+const MAX_INT: usize = 32;
+
+/// What Python's `str` makes of a key; `None` if it would take a call to know, or is no name for anything.
 pub(crate) fn key_name(arena: &Arena, key: ValueId) -> Option<Cow<'_, str>> {
     Some(match arena.get(key) {
         Value::Text(text) => Cow::Borrowed(text),
@@ -29,7 +32,7 @@ fn repr(arena: &Arena, id: ValueId, depth: usize) -> Option<String> {
         Value::Bool(true) => "True".to_owned(),
         Value::Bool(false) => "False".to_owned(),
         Value::Int(int) => int.to_string(),
-        Value::BigInt(int) => int.to_string(),
+        Value::BigInt(int) => Some(int).filter(|int| int.to_le_bytes().len() <= MAX_INT)?.to_string(),
         Value::Float(float) => float_repr(*float),
         Value::Text(text) => text_repr(Some(text).filter(|text| text.len() <= MAX_TEXT)?),
         Value::Bytes(blob) => match &blob.data {

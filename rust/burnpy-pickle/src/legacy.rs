@@ -28,8 +28,9 @@ pub(crate) fn open(file: &[u8], limits: &Limits) -> Result<Opened> {
     let loaded = stream.pickle(Persistent::Storages)?;
     let pickle_len = stream.pos - start;
     let keys = stream.pickle(Persistent::Forbidden)?.root;
+    let data_size = Some(file.len().saturating_sub(stream.pos) as u64);
     stream.storages(keys)?;
-    let (heap, info) = (stream.heap, ArchiveInfo::default());
+    let (heap, info) = (stream.heap, ArchiveInfo { data_size, ..ArchiveInfo::default() });
     Ok(Opened { format: Format::Legacy, heap, loaded, inflated: Vec::new(), info, pickle_len })
 }
 

@@ -1,9 +1,10 @@
 //! PyTorch's checkpoints as plain data. Nothing in a file is ever executed, imported or looked up.
 //!
-//! A checkpoint is a pickle, which describes objects, beside blocks of bytes, the storages. Python reads pickles by
-//! running them: they may call anything. This crate reads them as what they are, a list of instructions for a small
-//! stack machine, and keeps the outcome as data. Names of classes and functions stay names; the few calls that make
-//! tensors, dicts and arrays are read as what they would make; every other call is remembered and not made.
+//! A checkpoint is a pickle, which describes objects, beside blocks of bytes, the storages. Python reads
+//! pickles by running them: they may call anything. This crate reads them as what they are, a list of
+//! instructions for a small stack machine, and keeps the outcome as data. Names of classes and functions stay
+//! names; the few calls that make tensors, dicts and arrays are read as what they would make; every other
+//! call is remembered and not made.
 //!
 //! ```
 //! use burnpy_pickle::{Limits, Scalar, open};
@@ -18,9 +19,14 @@
 //! # Ok::<(), burnpy_pickle::Error>(())
 //! ```
 //!
-//! The file is a slice of bytes, usually a map. [`open`] reads the pickle and the directory of the archive, no
-//! storage; [`Checkpoint::view_range`] says where a tensor lies in the file, [`Checkpoint::read`] copies one that has to
-//! be unpacked, transposed or swapped.
+//! The file is a slice of bytes, usually a map. [`open`] reads the pickle and the directory of the archive,
+//! no storage; [`Checkpoint::view_range`] says where a tensor lies in the file, [`Checkpoint::read`] copies
+//! one that has to be unpacked, transposed or swapped.
+//!
+//! Who walks [`Value`]s instead of [`Leaves`] must expect that containers are shared and may hold themselves:
+//! keep a map from [`ValueId`] to what was made of it, as Python does. After [`Checkpoint::leaves`] has
+//! succeeded, no list, tuple or dict value under the root holds itself or is nested deeper than
+//! [`Limits::max_depth`].
 //!
 //! | module | holds |
 //! |---|---|
@@ -40,6 +46,7 @@ mod census;
 mod checkpoint;
 mod dtype;
 mod error;
+mod exercise;
 mod flatten;
 mod gather;
 mod heap;
@@ -72,6 +79,8 @@ pub use bigint::BigInt;
 pub use checkpoint::{ArchiveInfo, Checkpoint, Format, open};
 pub use dtype::DType;
 pub use error::{Error, ErrorKind, Result};
+#[doc(hidden)]
+pub use exercise::{exercise, exercise_pickle};
 pub use leaf::{Leaves, Scalar, ScalarLeaf, SkipReason, Skipped, TensorLeaf};
 pub use limits::Limits;
 pub use read::Placement;

@@ -6,8 +6,8 @@ use crate::error::{ErrorKind, Result};
 
 /// What a file may ask for. The defaults let every real checkpoint pass and stop hostile ones early.
 ///
-/// A pickle has no loops, so opcodes are bounded by the file's size; what is bounded here beside them is
-/// what few bytes can multiply: copies, names of shared containers, inflated members.
+/// A pickle has no loops, so opcodes are bounded by the file's size; what is bounded here beside them is what
+/// few bytes can multiply: copies, names of shared containers, inflated members.
 ///
 /// ```
 /// use burnpy_pickle::{Limits, open};
@@ -64,16 +64,17 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The memory that the values of a pickle of `len` bytes may take: 32 MiB and 40 bytes for each byte of it, at
-    /// most [`max_memory`](Self::max_memory). The densest honest pickle, a list of small integers, needs 36.
+    /// The memory that the values of a pickle of `len` bytes may take: 32 MiB and 40 bytes for each byte of
+    /// it, at most [`max_memory`](Self::max_memory). The densest honest pickle, a list of small integers,
+    /// needs 36.
     pub fn memory(&self, len: usize) -> u64 {
         self.scaled(len, 40)
     }
 
-    /// The same for the listing of its leaves, whose names cost more than they do. A list of `None`, one byte each,
-    /// needs 160 and its name.
+    /// The same for the listing of its leaves, with 128 bytes for each byte: a list of booleans, one byte
+    /// each, needs 104 and the name of the list for each of them.
     pub fn listing_memory(&self, len: usize) -> u64 {
-        self.scaled(len, 256)
+        self.scaled(len, 128)
     }
 
     fn scaled(&self, len: usize, factor: u64) -> u64 {
@@ -102,7 +103,8 @@ impl Budget {
         check("the memory that its values take", self.used, self.limit)
     }
 
-    /// Fails when the time is over. Called every few thousand steps: asking for the time costs more than a step.
+    /// Fails when the time is over. Called every few thousand steps: asking for the time costs more than a
+    /// step.
     pub(crate) fn check_time(&self) -> Result<(), ErrorKind> {
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         check("the time to read it in milliseconds", millis(self.start.elapsed()), millis(self.max_time))

@@ -1,7 +1,7 @@
 //! The pickle machine: opcodes in, plain data out.
 //!
-//! It has a stack, a memo and a heap of values, and no way to import, call or open anything. Every opcode takes
-//! at least one byte of the file and constant time, or time and memory that its budget is charged for.
+//! It has a stack, a memo and a heap of values, and no way to import, call or open anything. Every opcode
+//! takes at least one byte of the file and constant time, or time and memory that its budget is charged for.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::heap::{Heap, Persistent};
@@ -136,20 +136,18 @@ impl Machine<'_> {
     }
 
     pub(crate) fn pop(&mut self) -> Result<ValueId, ErrorKind> {
-        let floor = self.marks.last().copied().unwrap_or(0);
-        if self.stack.len() <= floor {
-            return Err(ErrorKind::pickle("the stack is empty"));
-        }
-        self.stack.pop().ok_or(ErrorKind::pickle("the stack is empty"))
+        let top = self.top()?;
+        self.stack.pop();
+        Ok(top)
     }
 
+    /// The topmost value, not to be taken from below the last mark.
     pub(crate) fn top(&self) -> Result<ValueId, ErrorKind> {
         let floor = self.marks.last().copied().unwrap_or(0);
-        self.stack
-            .get(floor..)
-            .and_then(|values| values.last())
-            .copied()
-            .ok_or(ErrorKind::pickle("the stack is empty"))
+        match self.stack.last() {
+            Some(top) if self.stack.len() > floor => Ok(*top),
+            _ => Err(ErrorKind::pickle("the stack is empty")),
+        }
     }
 
     fn mark(&mut self) -> Result<(), ErrorKind> {
@@ -160,7 +158,7 @@ impl Machine<'_> {
 
     /// Removes the last mark; its height.
     pub(crate) fn pop_mark(&mut self) -> Result<usize, ErrorKind> {
-        let height = self.marks.pop().ok_or(ErrorKind::pickle("there is no mark"))?;
+        let height = self.marks.pop().ok_or_else(|| ErrorKind::pickle("there is no mark"))?;
         Ok(height.min(self.stack.len()))
     }
 

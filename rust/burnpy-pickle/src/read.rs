@@ -20,8 +20,8 @@ use crate::zip::Method;
 pub struct Placement {
     /// Bytes of a contiguous copy; not yet compared with the limit on copies.
     pub byte_len: u64,
-    /// The bytes of its storage that the tensor reaches, from its first element to its last. Strides count from the
-    /// start of this window.
+    /// The bytes of its storage that the tensor reaches, from its first element to its last. Strides count
+    /// from the start of this window.
     pub window: Range<u64>,
     /// The window in the file; `None` if the bytes have to be unpacked first.
     pub in_file: Option<Range<usize>>,
@@ -41,8 +41,8 @@ impl Checkpoint {
     /// Where a tensor's data is, after all checks.
     ///
     /// # Errors
-    /// `invalid tensor`, `missing storage`, `storage too short`, `truncated`, `over limit` (more elements than can be
-    /// counted), `unsupported`, `malformed archive`; each with the tensor's name.
+    /// `invalid tensor`, `missing storage`, `storage too short`, `truncated`, `over limit` (more elements
+    /// than can be counted), `unsupported`, `malformed archive`; each with the tensor's name.
     pub fn placement(&self, file: &[u8], leaf: &TensorLeaf) -> Result<Placement> {
         self.place(file, &leaf.tensor).map_err(|error| error.with_tensor(&leaf.name))
     }
@@ -66,7 +66,8 @@ impl Checkpoint {
     /// A contiguous, little-endian copy of a tensor, in row-major order.
     ///
     /// # Errors
-    /// As [`placement`](Self::placement); `over limit` for a copy over the limit; `checksum` for a packed storage.
+    /// As [`placement`](Self::placement); `over limit` for a copy over the limit; `checksum` for a packed
+    /// storage.
     pub fn read(&self, file: &[u8], leaf: &TensorLeaf) -> Result<Vec<u8>> {
         let placement = self.placement(file, leaf)?;
         let len = self.copy_len(&placement).map_err(|kind| Error::from(kind).with_tensor(&leaf.name))?;
@@ -75,7 +76,8 @@ impl Checkpoint {
         Ok(out)
     }
 
-    /// The same into memory that is there already. Returns whether `out` had the right length, and fills it only then.
+    /// The same into memory that is there already. Returns whether `out` had the right length, and fills it
+    /// only then.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -186,7 +188,8 @@ impl Checkpoint {
         let narrow = |numbers: &[u64]| {
             numbers.iter().map(|n| usize::try_from(*n).unwrap_or(usize::MAX)).collect::<Vec<_>>()
         };
-        // Every element lies in the window, which is in memory: sizes and strides that matter fit in a `usize`.
+        // Every element lies in the window, which is in memory: sizes and strides that matter fit in a
+        // `usize`.
         gather(&window, &narrow(&tensor.shape), &narrow(&tensor.strides), tensor.dtype.size(), out);
         if placement.big_endian && tensor.dtype.swap_size() > 1 {
             out.chunks_exact_mut(tensor.dtype.swap_size()).for_each(<[u8]>::reverse);

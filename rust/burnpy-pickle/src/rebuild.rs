@@ -31,13 +31,15 @@ impl Heap {
         self.add(Value::Tensor(Box::new(tensor)))
     }
 
-    /// Whether a tuple is the description of a storage that some old files have in the place of a persistent id.
+    /// Whether a tuple is the description of a storage that some old files have in the place of a persistent
+    /// id.
     fn is_storage_tuple(&self, id: ValueId) -> bool {
         let tag = self.arena.sequence(id).and_then(|items| items.first());
         tag.is_some_and(|tag| self.arena.text(*tag) == Some("storage"))
     }
 
-    /// What stands in the place of storage or hooks and is not what belongs there: such a tensor is not built.
+    /// What stands in the place of storage or hooks and is not what belongs there: such a tensor is not
+    /// built.
     fn foreign_part(&mut self, args: Args, form: Form) -> Result<Option<ValueId>, ErrorKind> {
         let hooks = if form >= Form::V2 { args.get(5) } else { None };
         for part in [args.get(0), hooks].into_iter().flatten() {
@@ -50,9 +52,9 @@ impl Heap {
     }
 
     fn tensor(&self, storage: Option<&StorageRef>, args: Args, form: Form) -> Result<TensorValue, ErrorKind> {
-        let storage = storage.ok_or(ErrorKind::tensor("it has no storage"))?;
+        let storage = storage.ok_or_else(|| ErrorKind::tensor("it has no storage"))?;
         let offset = args.get(1).and_then(|id| self.arena.int(id));
-        let offset = offset.ok_or(ErrorKind::tensor("its offset is no 64-bit number"))?;
+        let offset = offset.ok_or_else(|| ErrorKind::tensor("its offset is no 64-bit number"))?;
         let sizes = self.dimensions(args.get(2))?;
         let strides = self.dimensions(args.get(3))?;
         let dtype = self.dtype(storage, if form >= Form::V3 { args.get(6) } else { None })?;
@@ -66,10 +68,10 @@ impl Heap {
     /// Sizes or strides.
     pub(crate) fn dimensions(&self, id: Option<ValueId>) -> Result<Vec<i64>, ErrorKind> {
         let items = id.and_then(|id| self.arena.sequence(id));
-        let items = items.ok_or(ErrorKind::tensor("its sizes or strides are no tuple"))?;
+        let items = items.ok_or_else(|| ErrorKind::tensor("its sizes or strides are no tuple"))?;
         crate::limits::check("the number of dimensions", items.len() as u64, MAX_RANK as u64)?;
         let numbers = items.iter().map(|item| self.arena.int(*item)).collect::<Option<_>>();
-        numbers.ok_or(ErrorKind::tensor("one of its sizes or strides is no 64-bit number"))
+        numbers.ok_or_else(|| ErrorKind::tensor("one of its sizes or strides is no 64-bit number"))
     }
 
     /// The type of a tensor: its storage's, or the one that is named beside an untyped storage.
@@ -109,7 +111,8 @@ impl Heap {
         self.copy_of_tensor(args.get(0), TensorKind::Parameter, flag)
     }
 
-    /// `_rebuild_device_tensor_from_numpy(data, dtype, device, requires_grad)`, and its like from a CPU tensor.
+    /// `_rebuild_device_tensor_from_numpy(data, dtype, device, requires_grad)`, and its like from a CPU
+    /// tensor.
     pub(crate) fn rebuild_from_cpu(&mut self, args: Args) -> Result<Option<ValueId>, ErrorKind> {
         let flag = args.get(3).map(|id| *self.arena.get(id) == Value::Bool(true));
         self.copy_of_tensor(args.get(0), TensorKind::Plain, flag)

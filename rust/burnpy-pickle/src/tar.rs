@@ -26,12 +26,14 @@ pub(crate) fn open(file: &[u8], limits: &Limits) -> Result<Opened> {
         let root = system.pickle(&mut heap, Persistent::Forbidden)?.root;
         heap.check_byte_order(root).map_err(|kind| Error::from(kind).with_member("sys_info"))?;
     }
-    let storages = part("storages").ok_or_else(|| missing("storages"))?.storages(&mut heap)?;
+    let storages = part("storages").ok_or_else(|| missing("storages"))?;
+    let data_size = Some(storages.input.len() as u64);
+    let storages = storages.storages(&mut heap)?;
     let tensors = part("tensors").map(|part| part.tensors(&mut heap, &storages)).transpose()?;
     let persistent = tensors.as_ref().map_or(Persistent::Storages, Persistent::Tensors);
     let pickle_len = pickle.input.len();
     let loaded = { pickle }.pickle(&mut heap, persistent)?;
-    let info = ArchiveInfo::default();
+    let info = ArchiveInfo { data_size, ..ArchiveInfo::default() };
     Ok(Opened { format: Format::Tar, heap, loaded, inflated: Vec::new(), info, pickle_len })
 }
 

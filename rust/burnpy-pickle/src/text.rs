@@ -98,6 +98,9 @@ fn hex(digits: &[u8]) -> Option<u32> {
 
 /// The Latin-1 bytes of a text; `None` if a character has none.
 pub(crate) fn to_latin1(text: &str) -> Option<Vec<u8>> {
+    if text.is_ascii() {
+        return Some(text.as_bytes().to_vec());
+    }
     text.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect()
 }
 

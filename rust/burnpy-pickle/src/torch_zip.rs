@@ -44,6 +44,7 @@ pub(crate) fn open(file: &[u8], limits: &Limits) -> Result<Opened> {
         format_version: archive.text(".format_version")?,
         storage_alignment: archive.text(".storage_alignment")?,
         big_endian,
+        data_size: Some(archive.data_size()),
     };
     let pickle_len = bytes.len();
     let inflated = if base.is_none() { pickle.into_owned() } else { Vec::new() };
@@ -88,6 +89,16 @@ impl<'a> Archive<'a> {
             Some("big") => Ok(true),
             Some(other) => Err(ErrorKind::unsupported(format!("byte order {other:?}")).into()),
         }
+    }
+
+    fn data_size(&self) -> u64 {
+        let data = format!("{}data/", self.top);
+        let sizes = self
+            .members
+            .iter()
+            .filter(|(name, _)| name.starts_with(&data))
+            .map(|(_, member)| member.unpacked);
+        sizes.fold(0, u64::saturating_add)
     }
 
     /// The text of a small member.

@@ -240,7 +240,8 @@ impl Blob {
         self.len == 0
     }
 
-    /// The bytes, if they need no file: those up to 4 KiB. [`Checkpoint::blob`](crate::Checkpoint::blob) gives any.
+    /// The bytes, if they need no file: those up to 4 KiB. [`Checkpoint::blob`](crate::Checkpoint::blob)
+    /// gives any.
     pub fn as_owned(&self) -> Option<&[u8]> {
         match &self.data {
             BlobData::Owned(bytes) => Some(bytes),

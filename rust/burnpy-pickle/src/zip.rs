@@ -45,8 +45,8 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// Where the packed bytes are in the file. Reads the local header, so that opening a file touches only its
-    /// directory.
+    /// Where the packed bytes are in the file. Reads the local header, so that opening a file touches only
+    /// its directory.
     pub(crate) fn range(&self, file: &[u8]) -> Result<Range<usize>> {
         let bad = |what: &'static str| Error::from(ErrorKind::archive(what)).with_member(&self.name);
         let header =
@@ -66,6 +66,10 @@ impl Member {
             return Err(Error::from(ErrorKind::unsupported("an encrypted archive")).with_member(&self.name));
         }
         match self.method {
+            // Deflate packs 1032 bytes into one at best.
+            Method::Deflated if self.unpacked / 1040 > self.packed => {
+                Err(bad("it claims to unpack to more than it can"))
+            }
             Method::Stored if self.packed != self.unpacked => {
                 Err(bad("its two sizes differ, and it is not compressed"))
             }

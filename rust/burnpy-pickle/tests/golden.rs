@@ -1,21 +1,23 @@
 //! Every file of the golden data, read to its manifest: each listed byte, name and value, or the named error.
 //!
-//! `BURNPY_GOLDEN` names the folder of golden data, `BURNPY_GOLDEN_EXTRA` a folder of further checkpoints with a
-//! manifest of the same form; both may be relative to the checkout. Without the second its test says so and passes.
+//! `BURNPY_GOLDEN` names the folder of golden data, `BURNPY_GOLDEN_EXTRA` a folder of further checkpoints
+//! with a manifest of the same form; both may be relative to the checkout. Without the second its test says
+//! so and passes.
 
 #![allow(unreachable_pub, reason = "a test has no outside")]
 
-#[path = "golden_support/manifest.rs"]
+#[path = "support/child.rs"]
+mod child;
+#[path = "support/manifest.rs"]
 mod manifest;
-#[path = "golden_support/outcome.rs"]
+#[path = "support/outcome.rs"]
 mod outcome;
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Instant;
 
 use burnpy_pickle::{Limits, open};
 
+use child::{Usage, measure};
 use manifest::{Entry, read_manifest};
 use outcome::{Outcome, check_content, check_error};
 
@@ -64,24 +66,10 @@ fn every_further_file_is_read_to_its_manifest() {
     }
 }
 
-/// The work of a child process, which then says what it took.
 #[test]
 #[ignore = "started by the test below"]
 fn child_reads_one_file() {
-    let Some(path) = std::env::var_os("BURNPY_PICKLE_FILE") else { return };
-    let file = std::fs::read(path).unwrap();
-    let before = peak_kib();
-    let start = Instant::now();
-    let outcome = Outcome::of(&file);
-    println!("took {} us, {} KiB", start.elapsed().as_micros(), peak_kib() - before);
-    drop(outcome);
-}
-
-/// The peak of this process's memory; 0 where the system does not tell.
-fn peak_kib() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse().ok()).unwrap_or(0)
+    child::child();
 }
 
 #[test]
@@ -91,17 +79,8 @@ fn malicious_files_end_early_and_stay_small() {
     for entry in read_manifest(&golden().join("manifest.json")).iter().filter(|entry| entry.limits.is_some())
     {
         let (seconds, bytes) = entry.limits.unwrap();
-        let output = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "child_reads_one_file", "--ignored", "--nocapture"])
-            .env("BURNPY_PICKLE_FILE", golden().join(&entry.file))
-            .output()
-            .unwrap();
-        let text = String::from_utf8_lossy(&output.stdout);
-        let took = text.lines().find_map(|line| line.split_once("took ")).map(|(_, rest)| rest.to_owned());
-        let took = took.unwrap_or_else(|| panic!("{}: the child did not finish: {text}", entry.file));
-        let numbers: Vec<u64> =
-            took.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse().ok()).collect();
-        let (micros, kib) = (numbers[0], numbers[1]);
+        let Usage { micros, kib, end } = measure(&golden().join(&entry.file));
+        println!("{}: {micros} us, {kib} KiB, {end}", entry.file);
         // A watchdog, not a measurement: other processes share the machine.
         assert!(micros < 30 * seconds * 1_000_000, "{} took {micros} us", entry.file);
         assert!(kib * 1024 < bytes, "{} took {kib} KiB", entry.file);
