@@ -33,6 +33,8 @@ __all__ = [
     "View",
     "Writer",
     "__version__",
+    "closest",
+    "jaro",
     "replace_names",
     "save",
     "save_file",
@@ -347,3 +349,5 @@ class Regex:
     def __getnewargs__(self) -> tuple[str]: ...
 
 def replace_names(names: Sequence[str], rules: Sequence[tuple[Regex, str]], /) -> list[str]: ...
+def jaro(text: str, other: str, /) -> float: ...
+def closest(name: str, candidates: Sequence[str], /) -> str | None: ...

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from burnpy._core import closest, jaro
 from burnpy.errors import BurnpyError
 from burnpy.store import AdapterError, ApplyError, ApplyResult, DTypeMismatch, LoadError, ShapeMismatch
 from burnpy.store.apply import suggestion
-from burnpy.store.jaro import closest, jaro
 
 # ---- similarity
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeVar
 
+from burnpy._core import closest
 from burnpy.errors import BurnpyError
-from burnpy.store.jaro import closest
 
 __all__ = [
     "AdapterError",

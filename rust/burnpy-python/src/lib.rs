@@ -11,6 +11,7 @@ mod export;
 mod header;
 mod import;
 mod index;
+mod jaro;
 mod open;
 mod pattern;
 mod reader;
@@ -33,6 +34,8 @@ mod _core {
     use super::export::PyMemory;
     #[pymodule_export]
     use super::header::PyHeader;
+    #[pymodule_export]
+    use super::jaro::{closest, jaro};
     #[pymodule_export]
     use super::pattern::{PyRegex, replace_names};
     #[pymodule_export]
