@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from burnpy.cli.arguments import Subparsers
 from burnpy.cli.compare import Difference, compare_values
 from burnpy.cli.container import Container, opened, scalar_json
-from burnpy.cli.text import escape, json_float, shape_text
+from burnpy.cli.text import escape, json_float, name_text, shape_text
 
 if TYPE_CHECKING:
     from burnpy.pack import TensorInfo
@@ -121,7 +121,7 @@ def _print_json(a: Container, b: Container, found: Iterator[tuple[str, str, dict
 def _line(section: str, name: str, difference: Mapping[str, Any]) -> str:
     label = {"tensors": "tensor", "metadata": "metadata", "scalars": "scalar"}[section]
     told = "; ".join(_told(what, value) for what, value in difference.items() if value is not None)
-    return f"{label} {escape(name) or repr('')}: {told}"
+    return f"{label} {name_text(name)}: {told}"
 
 
 def _told(what: str, value: Any) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from burnpy.cli.arguments import Subparsers, at_least
 from burnpy.cli.container import Container, opened, scalar_json
 from burnpy.cli.table import lines, terminal_width
-from burnpy.cli.text import cells, escape, shape_text, size_text
+from burnpy.cli.text import cells, escape, name_text, shape_text, size_text
 
 if TYPE_CHECKING:
     from burnpy.pack import TensorInfo
@@ -80,8 +80,7 @@ def _totals(infos: Iterable[TensorInfo]) -> tuple[int, int]:
 
 def _row(info: TensorInfo) -> tuple[str, ...]:
     param_id = "-" if info.param_id is None else str(info.param_id)
-    name = escape(info.name) or '""'
-    return name, _dtype_text(info), shape_text(info.shape), size_text(info.nbytes), param_id
+    return name_text(info.name), _dtype_text(info), shape_text(info.shape), size_text(info.nbytes), param_id
 
 
 def _dtype_text(info: TensorInfo) -> str:
@@ -95,7 +94,7 @@ def _scalar_text(value: bool | int | float) -> str:
 
 
 def _section(title: str, items: Iterable[tuple[str, str]]) -> Iterator[str]:
-    pairs = [(escape(name) or '""', escape(value)) for name, value in items]
+    pairs = [(name_text(name), escape(value)) for name, value in items]
     if not pairs:
         return
     yield ""

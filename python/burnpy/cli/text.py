@@ -6,7 +6,7 @@ import math
 import unicodedata
 from collections.abc import Iterable
 
-__all__ = ["cells", "escape", "json_float", "shape_text", "shorten", "size_text"]
+__all__ = ["cells", "escape", "json_float", "name_text", "shape_text", "shorten", "size_text"]
 
 _UNITS = ("kB", "MB", "GB", "TB")
 
@@ -21,6 +21,17 @@ def escape(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
+def name_text(name: str) -> str:
+    """A name as a table shows it: in quotes where its ends cannot be seen.
+
+    Example:
+        >>> name_text("w"), name_text(""), name_text(" w")
+        ('w', '""', '" w"')
+    """
+    shown = escape(name)
+    return shown if name.strip(" ") == name != "" else f'"{shown}"'
 
 
 def cells(text: str) -> int:
