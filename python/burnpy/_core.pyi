@@ -36,9 +36,11 @@ __all__ = [
     "closest",
     "jaro",
     "replace_names",
+    "safetensors_bytes",
     "save",
     "save_file",
     "stage_file",
+    "stage_safetensors",
 ]
 
 __version__: str
@@ -196,6 +198,17 @@ def save(
     scalars: Mapping[str, Scalar | bool | int | float] | None = None,
     param_ids: Mapping[str, int] | None = None,
     limits: Limits | None = None,
+) -> bytes: ...
+def stage_safetensors(
+    parts: Sequence[tuple[str, str, Sequence[int], Tensor | View]],
+    filename: str | os.PathLike[str],
+    metadata: Mapping[str, str] | None = None,
+    *,
+    durable: bool = False,
+) -> AtomicFile: ...
+def safetensors_bytes(
+    parts: Sequence[tuple[str, str, Sequence[int], Tensor | View]],
+    metadata: Mapping[str, str] | None = None,
 ) -> bytes: ...
 
 # ---- reading

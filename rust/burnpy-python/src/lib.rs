@@ -15,6 +15,7 @@ mod jaro;
 mod open;
 mod pattern;
 mod reader;
+mod safetensors_writer;
 mod save;
 mod scalar;
 mod tensor;
@@ -40,6 +41,8 @@ mod _core {
     use super::pattern::{PyRegex, replace_names};
     #[pymodule_export]
     use super::reader::PyReader;
+    #[pymodule_export]
+    use super::safetensors_writer::{safetensors_bytes, stage_safetensors};
     #[pymodule_export]
     use super::save::{save, save_file, stage_file};
     #[pymodule_export]

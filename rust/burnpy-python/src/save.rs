@@ -157,7 +157,7 @@ fn tensors_of(mapping: &Bound<'_, PyAny>, param_ids: Option<&Bound<'_, PyDict>>)
 }
 
 /// The tensor that a value stands for which is no array; the key wins over a name that it has itself.
-fn tensor_of(name: String, value: &Bound<'_, PyAny>, param_id: Option<u64>) -> PyResult<Tensor> {
+pub(crate) fn tensor_of(name: String, value: &Bound<'_, PyAny>, param_id: Option<u64>) -> PyResult<Tensor> {
     let mut tensor = if let Ok(tensor) = value.cast::<PyTensor>() {
         tensor.get().0.clone()
     } else if let Ok(view) = value.cast::<PyView>() {
