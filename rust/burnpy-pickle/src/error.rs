@@ -96,6 +96,24 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
+    /// All that [`name`](Self::name) may give.
+    pub const NAMES: [&str; 14] = [
+        "not a checkpoint",
+        "over limit",
+        "malformed pickle",
+        "malformed archive",
+        "truncated",
+        "unsafe global",
+        "missing storage",
+        "storage too short",
+        "invalid tensor",
+        "name clash",
+        "checksum",
+        "exported program",
+        "torchscript archive",
+        "unsupported",
+    ];
+
     /// The kind in two or three words, the same for every error of the kind.
     ///
     /// ```

@@ -13,9 +13,10 @@ mod manifest;
 #[path = "support/outcome.rs"]
 mod outcome;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use burnpy_pickle::{Limits, open};
+use burnpy_pickle::{ErrorKind, Limits, open};
 
 use child::{Usage, measure};
 use manifest::{Entry, read_manifest};
@@ -102,6 +103,25 @@ fn no_cut_of_a_good_file_is_read_as_something_else() {
             assert!(cut.first_error().is_some() || (same && name == "tar_era.pt"), "{name} cut after {len}");
         }
     }
+}
+
+#[test]
+fn every_kind_of_error_has_a_file_that_provokes_it() {
+    let mut kinds: BTreeSet<&str> = BTreeSet::new();
+    for entry in read_manifest(&golden().join("manifest.json")) {
+        let outcome = Outcome::of(&std::fs::read(golden().join(&entry.file)).unwrap());
+        kinds.extend(outcome.first_error().map(|error| error.kind.name()));
+    }
+    let linear = std::fs::read(golden().join("model_linear_zip.pt")).unwrap();
+    let replaced = |from: &[u8], to: &[u8]| {
+        let at = linear.windows(from.len()).position(|window| window == from).unwrap();
+        let mut file = linear.clone();
+        file[at..at + from.len()].copy_from_slice(to);
+        Outcome::of(&file).first_error().map(|error| error.kind.name())
+    };
+    kinds.extend(replaced(b"FloatStorage", b"OtherStorage"));
+    kinds.extend(replaced(b"PK\x01\x02", b"PK\x01\x03"));
+    assert_eq!(kinds, BTreeSet::from(ErrorKind::NAMES));
 }
 
 #[test]
