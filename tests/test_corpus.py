@@ -54,7 +54,7 @@ ARRAY_DOORS = {door for door in DOORS if door.startswith(("load", "safe_open"))}
 
 
 def _is_beyond_numpy(path: Path) -> bool:
-    """Whether a tensor of a good container is more than an array can be: 64 dimensions, 2⁶³ bytes but for empty ones."""
+    """Whether a tensor of a good container is more than an array can be: 64 dimensions, 2⁶³ bytes."""
     reader = Reader.from_file(path)
     shapes = [reader.info(name).shape for name in reader.tensor_names()]
     return any(len(shape) > 64 or math.prod(side or 1 for side in shape) >= 2**60 for shape in shapes)
