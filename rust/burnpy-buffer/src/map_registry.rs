@@ -11,17 +11,25 @@ use crate::fork::hold_over_forks;
 /// Device and inode.
 type FileId = (u64, u64);
 
-static MAPS: Mutex<Vec<(Range<usize>, FileId)>> = Mutex::new(Vec::new());
+static MAPS: Mutex<Vec<Map>> = Mutex::new(Vec::new());
+
+/// Where a map is, of which file, and whether its pages are the file's own.
+#[derive(Clone)]
+struct Map {
+    range: Range<usize>,
+    file: FileId,
+    is_shared: bool,
+}
 
 /// An entry of the registry; gone when the map is.
 pub(crate) struct Registered(Range<usize>);
 
 impl Registered {
-    /// Notes that `len` bytes from `address` on are a map of `file`.
-    pub(crate) fn new(address: usize, len: usize, file: &File) -> Self {
+    /// Notes that `len` bytes from `address` on are a map of `file`; one that `is_shared` cannot be written to.
+    pub(crate) fn new(address: usize, len: usize, file: &File, is_shared: bool) -> Self {
         let range = address..address + len;
-        if let Some(id) = file_id(file) {
-            lock().push((range.clone(), id));
+        if let Some(file) = file_id(file) {
+            lock().push(Map { range: range.clone(), file, is_shared });
         }
         Self(range)
     }
@@ -29,18 +37,27 @@ impl Registered {
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        lock().retain(|(range, _)| *range != self.0);
+        lock().retain(|map| map.range != self.0);
     }
 }
 
 /// Whether bytes lie in a map of the file that a path leads to, whoever handed them out.
 pub fn is_mapped_from(bytes: &[u8], path: &Path) -> bool {
     let address = bytes.as_ptr() as usize;
-    let mapped = lock().iter().find(|(range, _)| range.contains(&address)).map(|&(_, id)| id);
+    let mapped = lock().iter().find(|map| map.range.contains(&address)).map(|map| map.file);
     mapped.is_some() && File::open(path).ok().as_ref().and_then(file_id) == mapped
 }
 
-type Maps = MutexGuard<'static, Vec<(Range<usize>, FileId)>>;
+/// Runs a function if all of a range lies in one shared map, which stays mapped meanwhile.
+pub(crate) fn in_shared_map(range: &Range<usize>, run: impl FnOnce()) {
+    let maps = lock();
+    let holds = |map: &&Map| map.range.start <= range.start && range.end <= map.range.end;
+    if maps.iter().any(|map| map.is_shared && holds(&map)) {
+        run();
+    }
+}
+
+type Maps = MutexGuard<'static, Vec<Map>>;
 
 fn lock() -> Maps {
     hold_over_forks!(lock_plainly, Maps, |_| ());
