@@ -34,6 +34,7 @@ __all__ = [
     "Writer",
     "__version__",
     "closest",
+    "forget_pages",
     "jaro",
     "replace_names",
     "safetensors_bytes",
@@ -346,6 +347,10 @@ class TensorInfo:
 class Memory:
     def __len__(self) -> int: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
+
+# ---- memory
+
+def forget_pages(address: int, nbytes: int, /) -> None: ...
 
 # ---- names
 
