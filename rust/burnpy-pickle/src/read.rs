@@ -63,24 +63,32 @@ impl Checkpoint {
         Ok(range.filter(clean))
     }
 
+    /// Bytes that a copy of a tensor takes: what to allocate for [`read_into`](Self::read_into).
+    ///
+    /// # Errors
+    /// As [`placement`](Self::placement); `over limit` for a copy over the limit.
+    pub fn copy_len(&self, file: &[u8], leaf: &TensorLeaf) -> Result<usize> {
+        let byte_len = self.placement(file, leaf)?.byte_len;
+        check("the size of a copy", byte_len, self.limits.max_tensor_bytes)
+            .map_err(|kind| Error::from(kind).with_tensor(&leaf.name))?;
+        Ok(usize::try_from(byte_len).unwrap_or(usize::MAX))
+    }
+
     /// A contiguous, little-endian copy of a tensor, in row-major order.
     ///
     /// # Errors
-    /// As [`placement`](Self::placement); `over limit` for a copy over the limit; `checksum` for a packed
-    /// storage.
+    /// As [`copy_len`](Self::copy_len); `checksum` for a packed storage.
     pub fn read(&self, file: &[u8], leaf: &TensorLeaf) -> Result<Vec<u8>> {
-        let placement = self.placement(file, leaf)?;
-        let len = self.copy_len(&placement).map_err(|kind| Error::from(kind).with_tensor(&leaf.name))?;
-        let mut out = vec![0; len];
-        self.fill(file, &leaf.tensor, &placement, &mut out).map_err(|error| error.with_tensor(&leaf.name))?;
+        let mut out = vec![0; self.copy_len(file, leaf)?];
+        self.read_into(file, leaf, &mut out)?;
         Ok(out)
     }
 
-    /// The same into memory that is there already. Returns whether `out` had the right length, and fills it
-    /// only then.
+    /// The same into memory that is there already. Returns whether `out` had the right length, and fills it only
+    /// then.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// As [`placement`](Self::placement); `checksum` for a packed storage.
     pub fn read_into(&self, file: &[u8], leaf: &TensorLeaf, out: &mut [u8]) -> Result<bool> {
         let placement = self.placement(file, leaf)?;
         if placement.byte_len != out.len() as u64 {
@@ -173,11 +181,6 @@ impl Checkpoint {
             }
             _ => Err(self.with_member(ErrorKind::MissingStorage.into(), id)),
         }
-    }
-
-    fn copy_len(&self, placement: &Placement) -> Result<usize, ErrorKind> {
-        check("the size of a copy", placement.byte_len, self.limits.max_tensor_bytes)?;
-        Ok(usize::try_from(placement.byte_len).unwrap_or(usize::MAX))
     }
 
     fn fill(&self, file: &[u8], tensor: &TensorValue, placement: &Placement, out: &mut [u8]) -> Result<()> {
