@@ -20,7 +20,7 @@ const MAX_NAME_BYTES: usize = 200;
 /// that is allowed) from the start, and what a process that was killed has left behind is cleared.
 #[derive(Debug)]
 pub struct AtomicFile {
-    file: Option<File>,
+    file: File,
     scratch: PathBuf,
     destination: PathBuf,
     durable: bool,
@@ -42,7 +42,7 @@ impl AtomicFile {
         let name = scratch_prefix(name);
         clear_dead(folder_of(&destination), &name);
         let (file, scratch) = create_beside(&destination, &name)?;
-        let atomic = Self { file: Some(file), scratch, destination, durable };
+        let atomic = Self { file, scratch, destination, durable };
         keep_mode(atomic.file(), &atomic.destination)?;
         Ok(atomic)
     }
@@ -53,8 +53,8 @@ impl AtomicFile {
     }
 
     /// The open scratch file.
-    pub fn file(&self) -> &File {
-        self.file.as_ref().expect("the handle is taken only when the file is committed")
+    pub const fn file(&self) -> &File {
+        &self.file
     }
 
     /// Replaces whatever file is at the destination.
@@ -62,7 +62,7 @@ impl AtomicFile {
     /// # Errors
     /// `IoError`; the destination is as it was, but for a failure to sync the folder, when the new file is in place.
     pub fn commit(mut self) -> Result<()> {
-        self.close()?;
+        self.sync()?;
         fs::rename(&self.scratch, &self.destination)?;
         self.scratch.clear();
         self.sync_folder()
@@ -73,7 +73,7 @@ impl AtomicFile {
     /// # Errors
     /// `AlreadyExists`, or `IoError` as for [`AtomicFile::commit`].
     pub fn commit_new(mut self) -> Result<()> {
-        self.close()?;
+        self.sync()?;
         match fs::hard_link(&self.scratch, &self.destination) {
             Ok(()) => fs::remove_file(&self.scratch)?,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -92,11 +92,10 @@ impl AtomicFile {
         self.sync_folder()
     }
 
-    fn close(&mut self) -> io::Result<()> {
-        match self.file.take() {
-            Some(file) if self.durable => file.sync_all(),
-            _ => Ok(()),
-        }
+    /// The handle stays open, and with it the lock, until the file has its name: another thread that saves to the same
+    /// place would take an unlocked scratch file for one that was left behind.
+    fn sync(&self) -> io::Result<()> {
+        if self.durable { self.file.sync_all() } else { Ok(()) }
     }
 
     fn sync_folder(&self) -> Result<()> {
@@ -111,7 +110,6 @@ impl AtomicFile {
 impl Drop for AtomicFile {
     fn drop(&mut self) {
         if !self.scratch.as_os_str().is_empty() {
-            drop(self.file.take());
             // Best effort: an error here would hide the one that led here.
             let _ = fs::remove_file(&self.scratch);
         }
@@ -142,12 +140,11 @@ pub(crate) fn follow_links(path: &Path) -> io::Result<PathBuf> {
 
 /// The destination's name, cut where a scratch name would be too long for the system.
 fn scratch_prefix(name: &OsStr) -> OsString {
-    match name.to_str() {
-        Some(text) if text.len() > MAX_NAME_BYTES => {
-            OsString::from(&text[..text.floor_char_boundary(MAX_NAME_BYTES)])
-        }
-        _ => name.to_owned(),
+    if name.len() <= MAX_NAME_BYTES {
+        return name.to_owned();
     }
+    let text = name.to_string_lossy();
+    OsString::from(&text[..text.floor_char_boundary(MAX_NAME_BYTES)])
 }
 
 fn create_beside(destination: &Path, name: &OsStr) -> io::Result<(File, PathBuf)> {
@@ -205,8 +202,8 @@ fn keep_mode(_file: &File, _destination: &Path) -> io::Result<()> {
 fn clear_dead(folder: &Path, name: &OsStr) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
-        if scratch_pid(&entry.file_name(), name).is_some_and(is_gone) && is_unlocked(&entry.path()) {
-            let _ = fs::remove_file(entry.path());
+        if scratch_pid(&entry.file_name(), name).is_some_and(is_gone) {
+            remove_unlocked(&entry.path());
         }
     }
 }
@@ -236,7 +233,12 @@ fn is_gone(_pid: u32) -> bool {
     false
 }
 
-/// Whether nobody writes the file: a live writer holds its lock, on this machine or another.
-fn is_unlocked(path: &Path) -> bool {
-    File::open(path).is_ok_and(|file| file.try_lock().is_ok())
+/// Deletes a file that nobody writes: a live writer holds its lock, on this machine or another. The lock is ours until
+/// the name is gone, so that a writer who is about to take it sees that it came too late.
+fn remove_unlocked(path: &Path) {
+    if let Ok(file) = File::open(path)
+        && file.try_lock().is_ok()
+    {
+        let _ = fs::remove_file(path);
+    }
 }
