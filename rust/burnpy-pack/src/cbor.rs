@@ -30,6 +30,16 @@ impl<'b> Cursor<'b> {
         self.decoder.position()
     }
 
+    /// What has not been read yet.
+    pub(crate) fn rest(&self) -> &'b [u8] {
+        self.decoder.input().get(self.position()..).unwrap_or_default()
+    }
+
+    /// Whether an item at this depth may hold this many levels.
+    pub(crate) const fn has_room(&self, depth: u32, levels: u32) -> bool {
+        depth.saturating_add(levels) <= self.max_depth
+    }
+
     pub(crate) fn set_position(&mut self, position: usize) {
         self.decoder.set_position(position);
     }
@@ -132,10 +142,40 @@ impl<'b> Cursor<'b> {
                 self.checked(text).map(Cow::Borrowed)
             }
             Type::StringIndef => {
-                let joined = self.decoder.str_iter().and_then(Iterator::collect::<Result<String, _>>);
-                self.checked(joined).map(Cow::Owned)
+                let mut joined = String::new();
+                self.chunks(Type::String, Type::StringIndef, |decoder| {
+                    decoder.str().map(|text| joined.push_str(text))
+                })?;
+                Ok(Cow::Owned(joined))
             }
             found => self.wrong("text", found),
+        }
+    }
+
+    /// The chunks of an indefinite string. One may stand within another, which Burn's reader takes though no encoder
+    /// writes it; counted, not recursed into.
+    fn chunks(
+        &mut self,
+        chunk: Type,
+        endless: Type,
+        mut take: impl FnMut(&mut Decoder<'b>) -> Result<(), minicbor::decode::Error>,
+    ) -> Result<()> {
+        let mut open = 0usize;
+        loop {
+            match self.peek()? {
+                found if found == chunk => {
+                    let taken = take(&mut self.decoder);
+                    self.checked(taken)?;
+                    continue;
+                }
+                found if found == endless => open += 1,
+                Type::Break => open -= 1,
+                found => return self.wrong("a chunk of a string", found),
+            }
+            self.set_position(self.position() + 1);
+            if open == 0 {
+                return Ok(());
+            }
         }
     }
 
@@ -197,7 +237,7 @@ impl<'b> Cursor<'b> {
     pub(crate) fn float(&mut self, mut depth: u32) -> Result<f64> {
         match self.untagged(&mut depth)? {
             Type::F16 => {
-                // Its own conversion: a hardware one would quiet a signalling NaN.
+                // By hand: stable Rust has no half.
                 let at = self.decoder.position() + 1;
                 let bits = self
                     .decoder
@@ -286,9 +326,7 @@ impl<'b> Cursor<'b> {
                 self.checked(bytes).map(drop)
             }
             Type::BytesIndef => {
-                let done =
-                    self.decoder.bytes_iter().and_then(|mut parts| parts.try_for_each(|part| part.map(drop)));
-                self.checked(done)
+                self.chunks(Type::Bytes, Type::BytesIndef, |decoder| decoder.bytes().map(drop))
             }
             Type::Bool => self.bool(depth).map(drop),
             Type::Null | Type::Undefined => self.null().map(drop),
@@ -317,24 +355,30 @@ const fn is_integer(found: Type) -> bool {
     )
 }
 
-/// Exact: every half is a double, and a NaN keeps its payload, shifted to the top.
+/// Every half is a double. A NaN keeps its payload, shifted to the top, and becomes quiet, as in Burn and in hardware.
 fn half_to_f64(bits: u16) -> f64 {
     let sign = u64::from(bits >> 15) << 63;
     let (exponent, fraction) = (i32::from(bits >> 10 & 0x1F), u64::from(bits & 0x3FF));
     let magnitude = match exponent {
         0 => (fraction as f64 * 2f64.powi(-24)).to_bits(),
-        31 => 0x7FF << 52 | fraction << 42,
+        31 if fraction != 0 => 0x7FF << 52 | QUIET | fraction << 42,
+        31 => 0x7FF << 52,
         _ => ((exponent + 1008) as u64) << 52 | fraction << 42,
     };
     f64::from_bits(sign | magnitude)
 }
 
-/// Appends a float in the shortest of the widths f16, f32 and f64 that widens back to the same bits.
+/// The bit that tells a quiet NaN from a signalling one.
+const QUIET: u64 = 1 << 51;
+
+/// Appends a float in the shortest of the widths f16, f32 and f64 that widens back to the same bits. A signalling NaN
+/// never does, as widening makes it quiet.
 pub(crate) fn put_float(out: &mut Vec<u8>, value: f64) {
+    let is_signalling = value.is_nan() && value.to_bits() & QUIET == 0;
     if let Some(half) = f64_to_half(value) {
         out.push(0xF9);
         out.extend(half.to_be_bytes());
-    } else if f64::from(value as f32).to_bits() == value.to_bits() {
+    } else if !is_signalling && f64::from(value as f32).to_bits() == value.to_bits() {
         out.push(0xFA);
         out.extend((value as f32).to_be_bytes());
     } else {
@@ -392,15 +436,22 @@ mod tests {
             (f64::from_bits(0x7FF8_0000_0000_0000), "F97E00"),
             (f64::from_bits(0xFFF8_0000_0000_0000), "F9FE00"),
             (f64::from_bits(0x7FF8_0000_0000_0001), "FB7FF8000000000001"),
+            (f64::from_bits(0x7FF8_0400_0000_0000), "F97E01"),
+            // Signalling NaNs, as burn-pack 0.22.1 writes them.
+            (f64::from_bits(0x7FF0_0400_0000_0000), "FB7FF0040000000000"),
+            (f64::from_bits(0x7FF0_0000_2000_0000), "FB7FF0000020000000"),
+            (f64::from_bits(0x7FF4_0000_0000_0000), "FB7FF4000000000000"),
         ] {
             assert_eq!(hex(value), expected, "{value:?}");
         }
     }
 
     #[test]
-    fn every_half_survives_widening_and_narrowing() {
+    fn every_half_survives_widening_and_narrowing_but_that_nans_become_quiet() {
         for bits in 0..=u16::MAX {
-            assert_eq!(f64_to_half(half_to_f64(bits)), Some(bits), "{bits:#06x}");
+            let is_nan = bits & 0x7FFF > 0x7C00;
+            let quiet = if is_nan { bits | 0x0200 } else { bits };
+            assert_eq!(f64_to_half(half_to_f64(bits)), Some(quiet), "{bits:#06x}");
         }
     }
 

@@ -36,6 +36,7 @@ mod header;
 mod limits;
 mod metadata;
 mod path;
+mod plain;
 mod plan;
 mod problems;
 mod reader;

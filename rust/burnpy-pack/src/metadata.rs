@@ -10,6 +10,7 @@ use burnpy_buffer::{
 use crate::cbor::{Cursor, put_float};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::plain::{self, PlainTensor};
 use crate::scalar::Scalar;
 
 /// What the metadata says of one tensor. Name and shape lie in the shared arenas of [`Metadata`]: with 100 000
@@ -63,7 +64,28 @@ impl Metadata {
         }
         let mut metadata = decode.out;
         metadata.sort(strict)?;
+        if strict {
+            metadata.check_form(bytes)?;
+        }
         Ok(metadata)
+    }
+
+    /// Refuses metadata that says the same in another form than Burn writes: other order, wider numbers, tags, …
+    fn check_form(&self, bytes: &[u8]) -> Result<()> {
+        let expected =
+            encode(self.tensors.iter().map(|tensor| self.described(tensor)), &self.metadata, &self.scalars);
+        if expected == bytes {
+            return Ok(());
+        }
+        let at = expected.iter().zip(bytes).take_while(|(a, b)| a == b).count();
+        Err(Error::validation(format!(
+            "metadata differs from the form in which Burn writes it, from byte {at} on"
+        )))
+    }
+
+    fn described(&self, tensor: &Descriptor) -> Described<'_> {
+        let Descriptor { dtype, start, end, param_id, .. } = *tensor;
+        Described { name: self.name(tensor), dtype, shape: self.shape(tensor), start, end, param_id }
     }
 
     /// Sorts by name; of equal names the last one wins, as in Burn.
@@ -85,6 +107,9 @@ impl Metadata {
         Ok(())
     }
 }
+
+/// Fewest bytes that a tensor takes in the metadata: the three keys alone are 25.
+const MIN_TENSOR_BYTES: usize = 32;
 
 struct Decode<'b, 'l> {
     cursor: Cursor<'b>,
@@ -155,15 +180,41 @@ impl<'b> Decode<'b, '_> {
         if let Some(count) = remaining.filter(|&count| self.strict && count > limit) {
             return Err(Error::over("the number of tensors", count, limit));
         }
+        // What is declared is believed only as far as there are bytes for it.
+        let believed =
+            remaining.unwrap_or(0).min(limit).min((self.cursor.rest().len() / MIN_TENSOR_BYTES) as u64);
+        self.out.tensors.reserve(believed as usize);
         while self.cursor.more(&mut remaining)? {
             // Counted on the way: a hostile file must not fill the memory before it is refused.
             let count = self.out.tensors.len() as u64 + 1;
             if count > limit {
                 return Err(Error::over("the number of tensors", count + remaining.unwrap_or(0), limit));
             }
-            self.tensor(depth)?;
+            if !self.plain_tensor(depth)? {
+                self.tensor(depth)?;
+            }
         }
         Ok(())
+    }
+
+    /// Takes a tensor in the form in which Burn writes it; `false` leaves one in another form where it is.
+    fn plain_tensor(&mut self, depth: u32) -> Result<bool> {
+        // Descriptor and shape are two levels; a limit below is for the tolerant path to tell.
+        if !self.cursor.has_room(depth, 2) {
+            return Ok(false);
+        }
+        let first_dim = self.out.dims.len();
+        let Some(plain) = plain::read(self.cursor.rest(), &mut self.out.dims) else {
+            self.out.dims.truncate(first_dim);
+            return Ok(false);
+        };
+        let name = arena_range(&self.cursor, self.out.names.len(), plain.name.len())?;
+        let dims = arena_range(&self.cursor, first_dim, self.out.dims.len() - first_dim)?;
+        self.out.names.push_str(plain.name);
+        let PlainTensor { dtype, start, end, param_id, .. } = plain;
+        self.out.tensors.push(Descriptor { name, dims, dtype, start, end, param_id });
+        self.cursor.set_position(self.cursor.position() + plain.len);
+        Ok(true)
     }
 
     fn tensor(&mut self, depth: u32) -> Result<()> {
@@ -479,7 +530,7 @@ const PLAIN_NAMES: [(&[u8], DType); 13] = [
     (b"Flex32", DType::Flex32),
 ];
 
-fn plain_dtype(name: &[u8]) -> Option<DType> {
+pub(crate) fn plain_dtype(name: &[u8]) -> Option<DType> {
     PLAIN_NAMES.iter().find(|(text, _)| *text == name).map(|&(_, dtype)| dtype)
 }
 
