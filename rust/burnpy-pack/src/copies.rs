@@ -7,7 +7,7 @@ use burnpy_buffer::{AlignedBuf, Bytes};
 
 use crate::error::{Error, Result};
 use crate::reader::Reader;
-use crate::source::Source;
+use crate::source::{Source, with_helper};
 
 /// From this length on, a tensor has a block of its own, so that it can be given back alone.
 const OWN_BLOCK: u64 = 2 << 20;
@@ -37,10 +37,12 @@ impl Reader {
     /// Copies every payload into aligned memory. Consecutive small tensors share a block.
     ///
     /// # Errors
-    /// As [`Reader::bytes`], for the first tensor that has one.
+    /// As [`Reader::bytes`], for the first tensor that has one; `ValidationError` for tensors that overlap so much that
+    /// the copies would be larger than the file.
     pub fn copy_all(&self) -> Result<Copies> {
         self.entries().try_for_each(|entry| self.check_quantized(&entry))?;
         let (ranges, places) = self.plan_blocks();
+        self.check_total(&ranges).map_err(|error| self.located(error))?;
         let blocks = self.read_blocks(&ranges).map_err(|error| self.located(error))?;
         Ok(Copies { blocks, places })
     }
@@ -61,6 +63,19 @@ impl Reader {
             places.push((block, (entry.start() - ranges[block].start) as usize));
         }
         (ranges, places)
+    }
+
+    /// A small file whose tensors all claim the same bytes must not fill the memory.
+    fn check_total(&self, ranges: &[Range<u64>]) -> Result<()> {
+        let (total, len) = (
+            ranges.iter().map(|range| range.end - range.start).fold(0, u64::saturating_add),
+            self.source().len(),
+        );
+        // Twice, as a few tensors that share their bytes are no attack.
+        match total > len.saturating_mul(2) {
+            true => Err(Error::over("the size of all copies in bytes", total, len.saturating_mul(2))),
+            false => Ok(()),
+        }
     }
 
     fn read_blocks(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
@@ -105,11 +120,9 @@ fn read_pieces(source: &dyn Source, pieces: Vec<(&mut [u8], u64)>) -> Result<()>
     if total < PARALLEL {
         return work();
     }
-    std::thread::scope(|scope| {
-        let second = scope.spawn(work);
-        let first = work();
-        first.and(second.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-    })
+    // Without a helper the work is all done here.
+    let (first, second) = with_helper(work, work);
+    first.and(second.unwrap_or(Ok(())))
 }
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ pub enum ErrorKind {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// No tensor has this name.
-    #[error("no tensor is named {name:?}{}", near(nearest))]
+    #[error("no tensor is named {:?}{}", shortened(name), near(nearest))]
     TensorNotFound {
         /// The name as asked.
         name: String,
@@ -190,7 +190,7 @@ impl fmt::Display for Error {
             write!(f, "{}: ", path.display())?;
         }
         if let Some(tensor) = &self.tensor {
-            write!(f, "tensor {tensor:?}: ")?;
+            write!(f, "tensor {:?}: ", shortened(tensor))?;
         }
         self.kind.fmt(f)
     }
@@ -207,10 +207,19 @@ impl StdError for Error {
     }
 }
 
+/// A name for a message: a hostile file's may have a hundred million bytes. The field of the error keeps it whole.
+pub(crate) fn shortened(name: &str) -> std::borrow::Cow<'_, str> {
+    const MAX: usize = 200;
+    match name.len() {
+        0..=MAX => name.into(),
+        len => format!("{}… ({len} bytes)", &name[..name.floor_char_boundary(MAX)]).into(),
+    }
+}
+
 fn hint(looks_like: Option<&'static str>) -> String {
     looks_like.map(|name| format!("; it looks like {name}")).unwrap_or_default()
 }
 
 fn near(nearest: &Option<String>) -> String {
-    nearest.as_ref().map(|name| format!("; did you mean {name:?}?")).unwrap_or_default()
+    nearest.as_ref().map(|name| format!("; did you mean {:?}?", shortened(name))).unwrap_or_default()
 }

@@ -304,7 +304,10 @@ impl Reader {
     pub fn read_into(&self, entry: &Entry<'_>, out: &mut [u8]) -> Result<()> {
         self.check_quantized(entry)?;
         if out.len() as u64 != entry.byte_len() {
-            return Err(Error::over("the length of the buffer", out.len() as u64, entry.byte_len()));
+            let (found, needed) = (out.len() as u64, entry.byte_len());
+            let what = format!("the buffer has {found} bytes, the tensor {needed}");
+            let kind = ErrorKind::Validation { what, found: Some(found), limit: Some(needed) };
+            return Err(self.located(kind.into()).with_tensor(entry.name()));
         }
         let read = self.source.read_into(self.data_start + entry.start(), out);
         read.map_err(|error| self.located(error.into()).with_tensor(entry.name()))
@@ -395,7 +398,8 @@ fn open_source(path: &Path, options: &ReadOptions) -> Result<Arc<dyn Source>> {
 
 pub(crate) fn read(source: &dyn Source, start: u64, len: u64) -> Result<Bytes> {
     let end = start.checked_add(len).ok_or(io::Error::from(io::ErrorKind::UnexpectedEof))?;
-    if let Some(view) = source.view(start..end) {
+    // A source of somebody else's making may lend another length; that is not taken.
+    if let Some(view) = source.view(start..end).filter(|view| view.len() as u64 == len) {
         return Ok(view);
     }
     let len = usize::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;

@@ -152,11 +152,11 @@ impl Source for FileSource {
         // Halves on page boundaries, so that no page is read by both.
         let (head, tail) = out.split_at_mut((out.len() / 2).next_multiple_of(4096));
         let middle = start + head.len() as u64;
-        std::thread::scope(|scope| {
-            let second = scope.spawn(|| read_exact_at(&self.file, tail, middle));
-            let first = read_exact_at(&self.file, head, start);
-            first.and(second.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-        })
+        let (first, second) = with_helper(
+            || read_exact_at(&self.file, head, start),
+            || read_exact_at(&self.file, &mut *tail, middle),
+        );
+        first.and(second.unwrap_or_else(|| read_exact_at(&self.file, tail, middle)))
     }
 
     fn bytes_read(&self) -> Option<u64> {
@@ -166,6 +166,19 @@ impl Source for FileSource {
     fn identity(&self) -> Option<Identity> {
         self.identity.clone()
     }
+}
+
+/// Runs one closure here and the other in a thread of its own; `None` where the system gives no thread.
+pub(crate) fn with_helper<A, B: Send>(
+    here: impl FnOnce() -> A,
+    there: impl FnOnce() -> B + Send,
+) -> (A, Option<B>) {
+    std::thread::scope(|scope| {
+        let helper = std::thread::Builder::new().spawn_scoped(scope, there);
+        let here = here();
+        let there = helper.ok().map(|helper| helper.join());
+        (here, there.map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
+    })
 }
 
 #[cfg(unix)]

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use burnpy_buffer::{AlignedBuf, Bytes, DType};
+use burnpy_buffer::{Bytes, DType};
 
 use crate::error::{Error, ErrorKind, ProviderError, Result};
 use crate::source::{Identity, Source};
@@ -14,7 +14,7 @@ pub trait Provider: Send + Sync {
     /// The payload, of exactly the declared length.
     ///
     /// # Errors
-    /// Whatever the provider says; a [`crate::Error`] keeps its kind.
+    /// Whatever the provider says; a [`crate::Error`] keeps its kind, an [`std::io::Error`] is `IoError`.
     fn provide(&self) -> Result<Bytes, ProviderError>;
 }
 
@@ -168,7 +168,10 @@ impl fmt::Debug for Tensor {
 fn provide(expected: u64, provider: &dyn Provider) -> Result<Bytes> {
     let bytes = provider.provide().map_err(|error| match error.downcast::<Error>() {
         Ok(error) => *error,
-        Err(other) => ErrorKind::Provider(other).into(),
+        Err(other) => match other.downcast::<std::io::Error>() {
+            Ok(error) => (*error).into(),
+            Err(other) => ErrorKind::Provider(other).into(),
+        },
     })?;
     let found = bytes.len() as u64;
     if found != expected {
@@ -178,13 +181,5 @@ fn provide(expected: u64, provider: &dyn Provider) -> Result<Bytes> {
 }
 
 fn read_window(source: &dyn Source, range: Range<u64>) -> Result<Bytes> {
-    if let Some(view) = source.view(range.clone()) {
-        return Ok(view);
-    }
-    let len = usize::try_from(range.end - range.start);
-    let len =
-        len.map_err(|_| Error::over("its size in bytes", range.end - range.start, usize::MAX as u64))?;
-    let mut out = AlignedBuf::try_for_overwrite(len)?;
-    source.read_into(range.start, &mut out)?;
-    Ok(out.into())
+    crate::reader::read(source, range.start, range.end - range.start)
 }
