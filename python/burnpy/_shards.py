@@ -77,12 +77,9 @@ def save_sharded(
     """
     folder = Path(folder)
     entries = {key: _entry(key, value) for key, value in tensors.items()}
-    shards = _fill(entries, _bytes_of(max_shard_bytes))
-    files = [f"{name}-{i:05}-of-{len(shards):05}.{_core.EXTENSION}" for i in range(1, len(shards) + 1)]
-    index = {
-        "metadata": {"total_size": sum(map(_nbytes, entries.values()))},
-        "weight_map": {key: file for file, shard in zip(files, shards, strict=True) for key in shard},
-    }
+    shards = fill_shards(entries, num_bytes(max_shard_bytes))
+    files = shard_names(name, _core.EXTENSION, len(shards))
+    index = index_json(dict(zip(files, shards, strict=True)))
     ids = _split_ids(param_ids or {}, shards)
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
@@ -100,10 +97,10 @@ def save_sharded(
             )
             staged.append(stack.enter_context(scratch))
         staged.append(stack.enter_context(AtomicFile(folder / index_name(name), durable=durable)))
-        staged[-1].write(json.dumps(index, indent=2).encode() + b"\n")
+        staged[-1].write(index)
         for scratch in staged:
             scratch.commit()
-    _delete_others(folder, name, files)
+    delete_others(folder, name, _core.EXTENSION, files)
     return folder / index_name(name)
 
 
@@ -131,7 +128,12 @@ def _nbytes(value: Any) -> int:
     return int(size)
 
 
-def _bytes_of(size: int | str) -> int:
+def num_bytes(size: int | str) -> int:
+    """The most bytes of a file: a number, or a text like ``"5GB"``.
+
+    Raises:
+        ValueError: it is neither, or less than 1.
+    """
     if isinstance(size, str):
         parts = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]I?B)\s*", size.upper())
         if parts is None:
@@ -144,7 +146,8 @@ def _bytes_of(size: int | str) -> int:
     return size
 
 
-def _fill(entries: Mapping[str, Any], max_bytes: int) -> list[dict[str, Any]]:
+def fill_shards(entries: Mapping[str, Any], max_bytes: int) -> list[dict[str, Any]]:
+    """The entries of each file, in order; one that is larger than a file may be has a file of its own."""
     shards: list[dict[str, Any]] = [{}]
     filled = 0
     for key, value in entries.items():
@@ -157,6 +160,19 @@ def _fill(entries: Mapping[str, Any], max_bytes: int) -> list[dict[str, Any]]:
     return shards
 
 
+def shard_names(name: str, extension: str, count: int) -> list[str]:
+    """The names of so many files."""
+    return [f"{name}-{i:05}-of-{count:05}.{extension}" for i in range(1, count + 1)]
+
+
+def index_json(shards: Mapping[str, Mapping[str, Any]]) -> bytes:
+    """The index of files by name, each with its entries."""
+    total = sum(_nbytes(value) for shard in shards.values() for value in shard.values())
+    weight_map = {key: file for file, shard in shards.items() for key in shard}
+    index = {"metadata": {"total_size": total}, "weight_map": weight_map}
+    return json.dumps(index, indent=2).encode() + b"\n"
+
+
 def _split_ids(param_ids: Mapping[str, int], shards: Iterable[Mapping[str, Any]]) -> list[dict[str, int]]:
     parts = [{key: param_ids[key] for key in shard if key in param_ids} for shard in shards]
     unknown = set(param_ids).difference(*parts)
@@ -165,11 +181,12 @@ def _split_ids(param_ids: Mapping[str, int], shards: Iterable[Mapping[str, Any]]
     return parts
 
 
-def _delete_others(folder: Path, name: str, files: Iterable[str]) -> None:
-    pattern = re.compile(rf"{re.escape(name)}-\d{{5}}-of-\d{{5}}\.{_core.EXTENSION}")
+def delete_others(folder: PathLike, name: str, extension: str, files: Iterable[str]) -> None:
+    """Delete the files of an older set that are not among the new ones."""
+    pattern = re.compile(rf"{re.escape(name)}-\d{{5}}-of-\d{{5}}\.{re.escape(extension)}")
     for old in set(os.listdir(folder)).difference(files):
         if pattern.fullmatch(old):
-            (folder / old).unlink(missing_ok=True)
+            Path(folder, old).unlink(missing_ok=True)
 
 
 class ShardedReader:
