@@ -24,8 +24,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from burnpy import errors, jax, numpy, pack, torch
+    from burnpy import errors, jax, numpy, pack, store, torch
     from burnpy._shards import save_sharded
+    from burnpy.store.checkpoint import open
 
 __all__ = [
     "BurnpyError",
@@ -33,14 +34,16 @@ __all__ = [
     "errors",
     "jax",
     "numpy",
+    "open",
     "pack",
     "safe_open",
     "save_sharded",
+    "store",
     "torch",
 ]
 
-_MODULES = {"errors", "jax", "numpy", "pack", "torch"}
-_HOMES = {"save_sharded": "burnpy._shards"}
+_MODULES = {"errors", "jax", "numpy", "pack", "store", "torch"}
+_HOMES = {"open": "burnpy.store.checkpoint", "save_sharded": "burnpy._shards"}
 
 
 def __getattr__(name: str) -> Any:

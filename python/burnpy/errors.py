@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AlreadyExists",
     "BurnpyError",
+    "CheckpointError",
     "DTypeError",
     "Error",
     "InvalidHeader",
@@ -163,6 +164,42 @@ class AlreadyExists(Error, FileExistsError):
     def __init__(self, message: str = "", **fields: Any) -> None:
         super().__init__(message, **fields)
         self.filename = self.path
+
+
+class CheckpointError(BurnpyError):
+    """Something is wrong with a checkpoint of PyTorch, safetensors or NumPy, or with the index of one in several files.
+
+    Attributes:
+        kind: what is wrong, in two or three words: ``"truncated"``, ``"missing storage"``, ``"over limit"``, …
+        tensor: the tensor's name, or ``None``.
+        member: the member of the archive, or the file of the index, or ``None``.
+        found: the number that was found, or ``None``.
+        limit: the number that was expected or allowed, or ``None``.
+        path: the file, or ``None``.
+
+    Example:
+        >>> CheckpointError("its storage is missing", kind="missing storage", tensor="fc.weight").kind
+        'missing storage'
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        kind: str = "checkpoint error",
+        tensor: str | None = None,
+        member: str | None = None,
+        found: int | None = None,
+        limit: int | None = None,
+        path: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.tensor = tensor
+        self.member = member
+        self.found = found
+        self.limit = limit
+        self.path = path
 
 
 class DTypeError(BurnpyError, TypeError):

@@ -7,7 +7,7 @@ use pyo3::sync::PyOnceLock;
 
 /// The element types that arrays have; flex32 is float32 there, a bool of four bytes uint32, and the payload of a
 /// quantized tensor plain bytes.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Element {
     F64,
     F32,
@@ -22,10 +22,18 @@ pub(crate) enum Element {
     U16,
     U8,
     Bool,
+    // From here on: foreign checkpoints alone.
+    F8E4M3FN,
+    F8E5M2,
+    F8E4M3FNUZ,
+    F8E5M2FNUZ,
+    F8E8M0FNU,
+    C64,
+    C128,
 }
 
 impl Element {
-    pub(crate) const COUNT: usize = Self::Bool as usize + 1;
+    pub(crate) const COUNT: usize = Self::C128 as usize + 1;
 
     pub(crate) const fn of(dtype: DType) -> Self {
         match dtype {
@@ -48,10 +56,12 @@ impl Element {
     /// Bytes an element.
     pub(crate) const fn size(self) -> usize {
         match self {
-            Self::F64 | Self::I64 | Self::U64 => 8,
+            Self::C128 => 16,
+            Self::F64 | Self::I64 | Self::U64 | Self::C64 => 8,
             Self::F32 | Self::I32 | Self::U32 => 4,
             Self::F16 | Self::BF16 | Self::I16 | Self::U16 => 2,
             Self::I8 | Self::U8 | Self::Bool => 1,
+            Self::F8E4M3FN | Self::F8E5M2 | Self::F8E4M3FNUZ | Self::F8E5M2FNUZ | Self::F8E8M0FNU => 1,
         }
     }
 
@@ -62,27 +72,51 @@ impl Element {
             Self::U64 | Self::U32 | Self::U16 | Self::U8 => 1,
             Self::F64 | Self::F32 | Self::F16 => 2,
             Self::BF16 => 4,
+            Self::C64 | Self::C128 => 5,
             Self::Bool => 6,
+            Self::F8E4M3FN => 10,
+            Self::F8E4M3FNUZ => 11,
+            Self::F8E5M2 => 12,
+            Self::F8E5M2FNUZ => 13,
+            Self::F8E8M0FNU => 14,
         }
     }
 
-    /// NumPy's dtype, made once. `ml_dtypes` is imported when the first bf16 comes.
+    /// Whether no buffer format means it: those types are `ml_dtypes`'.
+    pub(crate) const fn is_added(self) -> bool {
+        self.added_name().is_some()
+    }
+
+    /// NumPy's dtype, made once. `ml_dtypes` is imported when the first type comes that NumPy lacks.
     pub(crate) fn descr(self, py: Python<'_>) -> PyResult<&Bound<'_, PyArrayDescr>> {
         static DESCRS: [PyOnceLock<Py<PyArrayDescr>>; Element::COUNT] =
             [const { PyOnceLock::new() }; Element::COUNT];
-        let descr = DESCRS[self as usize].get_or_try_init(py, || match self.numpy_name() {
-            Some(name) => PyArrayDescr::new(py, name).map(Bound::unbind),
-            None => PyArrayDescr::new(py, py.import("ml_dtypes")?.getattr("bfloat16")?).map(Bound::unbind),
+        let descr = DESCRS[self as usize].get_or_try_init(py, || match self.added_name() {
+            Some(name) => PyArrayDescr::new(py, py.import("ml_dtypes")?.getattr(name)?).map(Bound::unbind),
+            None => PyArrayDescr::new(py, self.numpy_name()).map(Bound::unbind),
         })?;
         Ok(descr.bind(py))
     }
 
-    const fn numpy_name(self) -> Option<&'static str> {
+    const fn added_name(self) -> Option<&'static str> {
         Some(match self {
+            Self::BF16 => "bfloat16",
+            Self::F8E4M3FN => "float8_e4m3fn",
+            Self::F8E5M2 => "float8_e5m2",
+            Self::F8E4M3FNUZ => "float8_e4m3fnuz",
+            Self::F8E5M2FNUZ => "float8_e5m2fnuz",
+            Self::F8E8M0FNU => "float8_e8m0fnu",
+            _ => return None,
+        })
+    }
+
+    const fn numpy_name(self) -> &'static str {
+        match self {
             Self::F64 => "float64",
             Self::F32 => "float32",
             Self::F16 => "float16",
-            Self::BF16 => return None,
+            Self::C64 => "complex64",
+            Self::C128 => "complex128",
             Self::I64 => "int64",
             Self::I32 => "int32",
             Self::I16 => "int16",
@@ -90,9 +124,10 @@ impl Element {
             Self::U64 => "uint64",
             Self::U32 => "uint32",
             Self::U16 => "uint16",
-            Self::U8 => "uint8",
             Self::Bool => "bool",
-        })
+            // Those of `added_name` do not come here.
+            _ => "uint8",
+        }
     }
 }
 

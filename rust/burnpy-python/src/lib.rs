@@ -8,12 +8,20 @@ mod convert;
 mod dtype;
 mod enter;
 mod export;
+mod failure;
+mod foreign;
+mod foreign_dtype;
+mod foreign_file;
+mod foreign_map;
+mod foreign_view;
+mod forget;
 mod header;
 mod import;
 mod index;
 mod jaro;
 mod open;
 mod pattern;
+mod plain_value;
 mod reader;
 mod safetensors_writer;
 mod save;
@@ -33,6 +41,12 @@ mod _core {
     use super::atomic::PyAtomicFile;
     #[pymodule_export]
     use super::export::PyMemory;
+    #[pymodule_export]
+    use super::foreign_file::PyForeignFile;
+    #[pymodule_export]
+    use super::foreign_view::PyForeignView;
+    #[pymodule_export]
+    use super::forget::forget_pages;
     #[pymodule_export]
     use super::header::PyHeader;
     #[pymodule_export]

@@ -1,0 +1,66 @@
+"""What the archives share that the core opens as foreign files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from burnpy.store.archive import Archive, Skipped, TensorInfo
+
+if TYPE_CHECKING:
+    from burnpy._core import ForeignFile, ForeignView
+
+__all__ = ["ForeignArchive"]
+
+
+class ForeignArchive(Archive):
+    """An open file that is no burnpack."""
+
+    def __init__(self, file: ForeignFile, path: str) -> None:
+        self._file = file
+        self.path = path
+
+    @property
+    def format(self) -> str:
+        """What the file is."""
+        return self._file.format
+
+    def keys(self) -> list[str]:
+        """Names in data order."""
+        return self._file.keys()
+
+    def view(self, name: str, shown: str | None = None) -> ForeignView:
+        """A tensor, under the name that is shown."""
+        return self._file.view(name, shown)
+
+    def info(self, name: str) -> TensorInfo:
+        """What header or pickle say of a tensor."""
+        dtype, shape, nbytes, start = self._file.info(name)
+        offsets = None if start is None else (start, start + nbytes)
+        return TensorInfo(name, dtype, tuple(shape), None, nbytes, offsets)
+
+    def metadata(self) -> dict[str, str]:
+        """The texts of the header."""
+        return self._file.metadata() or {}
+
+    def skipped(self) -> list[Skipped]:
+        """What the pickle asks for and nobody builds."""
+        return [
+            Skipped(name, kind, reason, None if shape is None else tuple(shape), dtype)
+            for name, kind, reason, shape, dtype in self._file.skipped()
+        ]
+
+    def ties(self) -> list[list[str]]:
+        """Groups of names that are one view of a storage."""
+        return self._file.ties()
+
+    def overlaps(self) -> list[list[str]]:
+        """Groups of names that share a storage otherwise."""
+        return self._file.overlaps()
+
+    def dict_keys(self, path: list[str]) -> list[tuple[str, bool]] | None:
+        """Keys of a dict of the pickle."""
+        return self._file.dict_keys(path)
+
+    def close(self) -> None:
+        """Let the file go."""
+        self._file.close()

@@ -1,0 +1,60 @@
+//! A file of another format as memory.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use burnpy_buffer::{Bytes, MapMode, map_file};
+use burnpy_pack::{FileSource, Identity, Source};
+
+/// The bytes of a file, mapped where that is possible, and which file it is.
+#[derive(Clone)]
+pub(crate) struct ForeignMap {
+    pub(crate) bytes: Bytes,
+    identity: Option<Identity>,
+}
+
+impl ForeignMap {
+    /// Maps a file. What is no regular file, or is on a file system without maps, is read into memory.
+    ///
+    /// # Errors
+    /// Whatever the system says; a folder is `IsADirectory`.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let mut file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if metadata.is_dir() {
+            return Err(is_a_directory());
+        }
+        let mapped = if metadata.is_file() { map_file(&file, MapMode::Shared).ok() } else { None };
+        match mapped {
+            Some(bytes) => Ok(Self { bytes, identity: FileSource::new(file)?.identity() }),
+            None => {
+                let mut bytes = Vec::new();
+                file.read_to_end(&mut bytes)?;
+                Ok(Self { bytes: bytes.into(), identity: None })
+            }
+        }
+    }
+
+    /// A map of the same file that may be written without anybody else seeing it; `None` if the path leads to
+    /// another file by now.
+    pub(crate) fn private(&self, path: &Path) -> Option<Bytes> {
+        let identity = self.identity.as_ref()?;
+        let file = File::open(path).ok()?;
+        let map = map_file(&file, MapMode::Private).ok()?;
+        let source = FileSource::new(file).ok()?;
+        let same = source.identity().as_ref() == Some(identity) && map.len() == self.bytes.len();
+        same.then_some(map)
+    }
+}
+
+#[cfg(unix)]
+fn is_a_directory() -> io::Error {
+    const EISDIR: i32 = 21;
+    io::Error::from_raw_os_error(EISDIR)
+}
+
+#[cfg(not(unix))]
+fn is_a_directory() -> io::Error {
+    io::ErrorKind::IsADirectory.into()
+}
