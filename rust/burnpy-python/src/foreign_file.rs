@@ -34,11 +34,17 @@ pub(crate) struct PyForeignFile {
 /// columns, or a function that returns them.
 #[derive(FromPyObject)]
 struct Told {
+    #[pyo3(item(0))]
     name: String,
+    #[pyo3(item(1))]
     dtype: String,
+    #[pyo3(item(2))]
     shape: Vec<u64>,
+    #[pyo3(item(3))]
     start: Option<u64>,
+    #[pyo3(item(4))]
     by_columns: bool,
+    #[pyo3(item(5))]
     provide: Option<Py<PyAny>>,
 }
 

@@ -1,0 +1,92 @@
+"""Writes NumPy's archive: a zip of ``.npy`` members, as ``numpy.savez`` does, one tensor in memory at a time."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from burnpy.errors import IoError
+from burnpy.pack import AtomicFile, Scalar
+from burnpy.store.dtype import numpy_dtype
+from burnpy.store.npz import METADATA_MEMBER
+from burnpy.store.passport import Passport
+from burnpy.store.target import Part, stand_in, told
+
+__all__ = ["Npz"]
+
+_WRITE_BYTES = 8 << 20
+_MAX_NAME_BYTES = 2**16 - 5
+_NO_NUMPY = frozenset(("bf16", "qfloat", "c32"))
+
+
+class Npz:
+    """``.npz``: elements that NumPy knows, and texts in a member of their own."""
+
+    format = "npz"
+    extension = "npz"
+
+    def stored_dtype(self, dtype: str) -> str | None:
+        """The dtype itself, or the one of the same bytes; what ``ml_dtypes`` adds would come back as void."""
+        if dtype in _NO_NUMPY or dtype.startswith(("f8", "f6", "f4")):
+            return None
+        return "bool" if dtype == "bool(u8)" else stand_in(dtype)
+
+    def name_problem(self, name: str) -> str | None:
+        """A zip ends a name at a NUL."""
+        if "\0" in name:
+            return "npz has no names with NUL in them"
+        return "npz has no names of so many bytes" if len(name.encode()) > _MAX_NAME_BYTES else None
+
+    def passport(self, parts: Sequence[Part], scalars: Mapping[str, Scalar]) -> Passport:
+        """Ids, scalars and true dtypes; the members lie in order."""
+        return told(parts, scalars)
+
+    def stage(
+        self,
+        parts: Sequence[Part],
+        path: str,
+        metadata: Mapping[str, str],
+        scalars: Mapping[str, Scalar],
+        *,
+        durable: bool,
+    ) -> AtomicFile:
+        """Write the members in the order of the tensors."""
+        scratch = AtomicFile(path, durable=durable)
+        try:
+            with open(scratch.path, "wb", buffering=1 << 18) as file:
+                _write(file, parts, metadata, self)
+        except BaseException as error:
+            scratch.__exit__()
+            if isinstance(error, OSError) and not isinstance(error, IoError):
+                message = f"{path}: {error.strerror or error}"
+                raise IoError(message, errno=error.errno, strerror=error.strerror, path=path) from error
+            raise
+        return scratch
+
+
+def _write(file: Any, parts: Sequence[Part], metadata: Mapping[str, str], target: Npz) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
+        for part in parts:
+            dtype = numpy_dtype(str(target.stored_dtype(part.dtype)))
+            # A fixed time in the entry, so that equal tensors give equal bytes.
+            with archive.open(zipfile.ZipInfo(f"{part.name}.npy"), "w", force_zip64=True) as member:
+                member.write(_header(dtype, part.shape))
+                payload = memoryview(np.ascontiguousarray(part.draw()).reshape(-1).view(np.uint8))
+                for start in range(0, len(payload), _WRITE_BYTES):
+                    member.write(payload[start : start + _WRITE_BYTES])
+        # Behind the arrays: the first member tells readers that the zip is NumPy's.
+        if metadata:
+            text = json.dumps(dict(sorted(metadata.items())), ensure_ascii=False)
+            archive.writestr(zipfile.ZipInfo(METADATA_MEMBER), text.encode())
+
+
+def _header(dtype: Any, shape: tuple[int, ...]) -> bytes:
+    out = io.BytesIO()
+    fields = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(out, fields)
+    return out.getvalue()
