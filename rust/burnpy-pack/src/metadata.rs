@@ -611,17 +611,17 @@ fn put_text(out: &mut Vec<u8>, text: &str) {
 fn put_tensor(out: &mut Vec<u8>, tensor: &Described<'_>) {
     put_text(out, tensor.name);
     put_head(out, MAP, 3 + u64::from(tensor.param_id.is_some()));
-    put_text(out, "dtype");
+    // Heads and keys that never differ go out as one.
+    out.extend_from_slice(b"\x65dtype");
     put_dtype(out, tensor.dtype);
-    put_text(out, "shape");
+    out.extend_from_slice(b"\x65shape");
     put_head(out, ARRAY, tensor.shape.len() as u64);
     tensor.shape.iter().for_each(|&dim| put_head(out, UNSIGNED, dim));
-    put_text(out, "data_offsets");
-    put_head(out, ARRAY, 2);
+    out.extend_from_slice(b"\x6Cdata_offsets\x82");
     put_head(out, UNSIGNED, tensor.start);
     put_head(out, UNSIGNED, tensor.end);
     if let Some(id) = tensor.param_id {
-        put_text(out, "param_id");
+        out.extend_from_slice(b"\x68param_id");
         put_head(out, UNSIGNED, id);
     }
 }
