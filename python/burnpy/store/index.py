@@ -34,6 +34,7 @@ class IndexArchive(Archive):
 
     def __init__(self, path: str, limits: Limits | None = None) -> None:
         self.path = path
+        self._is_open = True
         self._texts, self._homes = _read_index(path)
         folder = os.path.dirname(path)
         self._files: dict[str, Archive] = {}
@@ -43,7 +44,7 @@ class IndexArchive(Archive):
                 self._files[name] = open_file(os.path.join(folder, *name.split("/")), limits)
             except (CheckpointError, Error, OSError) as fault:
                 self._faults[name] = fault
-        self._names = {name: set(file.keys()) for name, file in self._files.items()}
+        self._keys = {name: dict.fromkeys(file.keys()) for name, file in self._files.items()}
 
     @property
     def format(self) -> str:
@@ -53,12 +54,8 @@ class IndexArchive(Archive):
 
     def keys(self) -> list[str]:
         """Names file by file, in data order within each; those that their file does not have come behind."""
-        found = [
-            key
-            for name, file in self._files.items()
-            for key in file.keys()
-            if self._homes.get(key) == name  # noqa: SIM118
-        ]
+        found = [key for name, keys in self._keys.items() for key in keys if self._homes.get(key) == name]
+        self._check_open()
         return list(dict.fromkeys([*found, *self._homes]))
 
     def view(self, name: str, shown: str | None = None) -> LazyTensor:
@@ -81,16 +78,12 @@ class IndexArchive(Archive):
         """The same with their kinds."""
         return self._merged(lambda file: file.typed_scalars())
 
-    def typed_scalars(self) -> dict[str, Any]:
-        """The same, with the kinds that burnpacks have."""
-        return self._merged(lambda file: getattr(file, "typed_scalars", file.scalars)())
-
     def skipped(self) -> list[Skipped]:
         """What no file built, and what the index does not place where it is."""
         unplaced = [
             Skipped(key, f"not placed in {name} by the index", "unsupported")
-            for name, names in self._names.items()
-            for key in sorted(names)
+            for name, keys in self._keys.items()
+            for key in sorted(keys)
             if self._homes.get(key) != name
         ]
         return [skipped for file in self._files.values() for skipped in file.skipped()] + unplaced
@@ -105,11 +98,17 @@ class IndexArchive(Archive):
 
     def close(self) -> None:
         """Let all files go."""
+        self._is_open = False
         for file in self._files.values():
             file.close()
 
+    def _check_open(self) -> None:
+        if not self._is_open:
+            raise ValueError(f"{self.path}: the files are closed")
+
     def _home(self, name: str) -> Archive:
         """The file of a tensor."""
+        self._check_open()
         home = self._homes[name]
         fault = self._faults.get(home)
         if isinstance(fault, FileNotFoundError):
@@ -117,7 +116,7 @@ class IndexArchive(Archive):
         if fault is not None:
             # Always the same error, so it must not collect the traces of everybody who asks.
             raise fault.with_traceback(None)
-        if name not in self._names[home]:
+        if name not in self._keys[home]:
             raise self._fault("missing tensor", name, home, "which does not have it")
         return self._files[home]
 

@@ -8,6 +8,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from math import prod
 from typing import IO, TYPE_CHECKING, Any
 
@@ -32,9 +33,14 @@ __all__ = ["METADATA_MEMBER", "NpzArchive"]
 METADATA_MEMBER = "__metadata__.json"
 """The member with the texts that `burnpy.convert` writes. It is no ``.npy``: NumPy's arrays are those."""
 
+# Whatever the readers of zips and of headers say of bytes that make no sense.
+_FAULTS = (
+    zipfile.BadZipFile, zlib.error, struct.error, ValueError, TypeError, EOFError,
+    NotImplementedError, RecursionError, MemoryError, SyntaxError,
+)  # fmt: skip
 _LOCAL_HEADER = struct.Struct("<26xHH")
 _ENCRYPTED = 0x1
-_MAX_NPY_HEADER = 65_535
+_MAX_EXTENT = 2**63 - 1
 _MAX_METADATA = 100_000_000
 
 
@@ -52,10 +58,12 @@ class NpzArchive(ForeignArchive):
         with _faults_of(path), zipfile.ZipFile(path) as archive:
             told = [entry for info in archive.infolist() if (entry := self._tell(archive, info, path, whole))]
         _refuse_clashes(path, told)
-        super().__init__(ForeignFile.windows(path, told, limits), path)
+        with _faults_of(path):
+            super().__init__(ForeignFile.windows(path, told, limits), path)
         whole.append(memoryview(self._file.memory()))
 
     def metadata(self) -> dict[str, str]:
+        """The texts that ``burnpy.convert`` has written beside the arrays."""
         self._file.keys()  # raises when closed
         return dict(self._metadata)
 
@@ -73,41 +81,38 @@ class NpzArchive(ForeignArchive):
             self._metadata = _texts(archive.read(info))
             return None
         name = info.filename.removesuffix(".npy")
-        if name == info.filename or info.flag_bits & _ENCRYPTED:
-            return self._skip(Skipped(name, "zip member", "unsupported"))
-        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            return self._skip(Skipped(name, f"zip method {info.compress_type}", "unsupported"))
+        if (kind := _kind_of_other(info)) is not None:
+            self._skipped.append(Skipped(name, kind, "unsupported"))
+            return None
         with archive.open(info) as member:
-            shape, by_columns, dtype = _read_header(member)
-            header_len = member.tell()
-        try:
-            text = "" if dtype.hasobject or dtype.names or dtype.subdtype else dtype_of(dtype)
-        except DTypeError:
-            text = ""
-        if not text:
-            kind = "object" if dtype.hasobject else str(dtype)
-            return self._skip(Skipped(name, "numpy.ndarray", "unsupported", shape, kind))
-        nbytes = prod(shape) * dtype.itemsize
-        if header_len + nbytes != info.file_size:
-            message = (
-                f"{path}: tensor {name!r} has {info.file_size - header_len} bytes, its shape needs {nbytes}"
-            )
-            raise CheckpointError(
-                message,
-                kind="truncated",
-                tensor=name,
-                found=info.file_size - header_len,
-                limit=nbytes,
-                path=path,
-            )
+            header = _read_header(member)
+        text = _text_of(header.dtype)
+        if text is None:
+            dtype = "object" if header.dtype.hasobject else str(header.dtype)
+            self._skipped.append(Skipped(name, "numpy.ndarray", "unsupported", header.shape, dtype))
+            return None
+        _check_length(path, name, header, info.file_size)
         start = _payload_start(archive, info)
-        if info.compress_type == zipfile.ZIP_STORED and dtype.newbyteorder("<") == dtype:
-            return name, text, shape, start + header_len, by_columns and len(shape) > 1, None
-        member_of = _Member(path, name, info, start, header_len, whole)
-        return name, text, shape, None, False, lambda: member_of.in_order(shape, by_columns, dtype)
+        if info.compress_type == zipfile.ZIP_STORED and header.dtype.newbyteorder("<") == header.dtype:
+            by_columns = header.by_columns and len(header.shape) > 1
+            return name, text, header.shape, start + header.length, by_columns, None
+        unpacked = _Member(path, name, info, start, header, whole)
+        return name, text, header.shape, None, False, unpacked.in_order
 
-    def _skip(self, skipped: Skipped) -> None:
-        self._skipped.append(skipped)
+
+@dataclass(frozen=True)
+class _Header:
+    """The header of a ``.npy``, and its own length in bytes."""
+
+    shape: tuple[int, ...]
+    by_columns: bool
+    dtype: np.dtype[Any]
+    length: int
+
+    @property
+    def payload(self) -> int:
+        """Bytes of the elements."""
+        return prod(self.shape) * self.dtype.itemsize
 
 
 class _Member:
@@ -119,21 +124,21 @@ class _Member:
         name: str,
         info: zipfile.ZipInfo,
         start: int,
-        header_len: int,
+        header: _Header,
         whole: list[memoryview],
     ) -> None:
         self.path = path
         self.name = name
         self.info = info
         self.start = start
-        self.header_len = header_len
+        self.header = header
         self.whole = whole
 
-    def in_order(self, shape: tuple[int, ...], by_columns: bool, dtype: np.dtype[Any]) -> Any:
+    def in_order(self) -> Any:
         """The elements by rows, little-endian."""
-        flat = np.frombuffer(self._unpacked(), dtype, offset=self.header_len)
-        array = flat.reshape(shape, order="F" if by_columns else "C")
-        return np.ascontiguousarray(array, dtype.newbyteorder("<")).reshape(-1).view(np.uint8)
+        flat = np.frombuffer(self._unpacked(), self.header.dtype, offset=self.header.length)
+        array = flat.reshape(self.header.shape, order="F" if self.header.by_columns else "C")
+        return np.ascontiguousarray(array, self.header.dtype.newbyteorder("<")).reshape(-1).view(np.uint8)
 
     def _unpacked(self) -> bytes | memoryview:
         packed = self.whole[0][self.start : self.start + self.info.compress_size]
@@ -163,19 +168,54 @@ class _Member:
 def _faults_of(path: str) -> Iterator[None]:
     try:
         yield
-    except (zipfile.BadZipFile, struct.error, ValueError, EOFError, zlib.error, NotImplementedError) as error:
+    except _FAULTS as error:
         message = f"{path}: no sound .npz: {error}"
         raise CheckpointError(message, kind="malformed archive", path=path) from error
 
 
-def _read_header(member: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Shape, order and dtype of a ``.npy``. NumPy reads its header as a literal, which executes nothing."""
+def _kind_of_other(info: zipfile.ZipInfo) -> str | None:
+    """What a member is that is not read; ``None`` for a ``.npy``."""
+    if not info.filename.endswith(".npy"):
+        return "zip member"
+    if info.flag_bits & _ENCRYPTED:
+        return "encrypted zip member"
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        return f"zip member of method {info.compress_type}"
+    return None
+
+
+def _read_header(member: IO[bytes]) -> _Header:
+    """NumPy reads the header as a literal, which executes nothing; it may say anything."""
     version = np.lib.format.read_magic(member)
     if version == (1, 0):
-        return np.lib.format.read_array_header_1_0(member, max_header_size=_MAX_NPY_HEADER)
-    if version in ((2, 0), (3, 0)):
-        return np.lib.format.read_array_header_2_0(member, max_header_size=_MAX_NPY_HEADER)
-    raise ValueError(f"unknown version {version} of .npy")
+        shape, by_columns, dtype = np.lib.format.read_array_header_1_0(member)
+    elif version in ((2, 0), (3, 0)):
+        shape, by_columns, dtype = np.lib.format.read_array_header_2_0(member)
+    else:
+        raise ValueError(f"unknown version {version} of .npy")
+    if not all(0 <= extent <= _MAX_EXTENT for extent in shape):
+        raise ValueError(f"impossible shape {shape}")
+    return _Header(tuple(map(int, shape)), by_columns, dtype, member.tell())
+
+
+def _text_of(dtype: np.dtype[Any]) -> str | None:
+    """The text form of an element type; ``None`` for objects, records, texts and dates."""
+    if dtype.hasobject or dtype.names or dtype.subdtype:
+        return None
+    try:
+        return dtype_of(dtype)
+    except DTypeError:
+        return None
+
+
+def _check_length(path: str, name: str, header: _Header, file_size: int) -> None:
+    found = file_size - header.length
+    if found != header.payload:
+        message = (
+            f"{path}: tensor {name!r} has {found} bytes, its shape {header.shape} needs {header.payload}"
+        )
+        kind = "truncated" if found < header.payload else "trailing bytes"
+        raise CheckpointError(message, kind=kind, tensor=name, found=found, limit=header.payload, path=path)
 
 
 def _texts(data: bytes) -> dict[str, str]:

@@ -1,16 +1,16 @@
 //! An open checkpoint of another format: its tensors by name, and where their bytes are.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use burnpy_buffer::{Bytes, Layout, copy_bytes};
+use burnpy_pack::Limits;
 use burnpy_pickle::{Checkpoint, Leaves};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use crate::export::PyMemory;
 use crate::failure::Failure;
@@ -54,13 +54,32 @@ pub(crate) struct PickleContent {
     pub(crate) verified: Vec<AtomicBool>,
 }
 
+/// How large a tensor may be.
+#[derive(Clone, Copy)]
+pub(crate) struct SizeLimits {
+    /// One that has to be copied, or that would be large once it is: an element may stand for any number of them.
+    copy: u64,
+    /// One that is a part of the file.
+    view: u64,
+}
+
+impl SizeLimits {
+    /// The caller's limits; without any, what is in the file is taken, whatever its size.
+    pub(crate) fn of(limits: Option<&Limits>) -> Self {
+        match limits {
+            Some(limits) => Self { copy: limits.max_tensor_bytes, view: limits.max_tensor_bytes },
+            None => Self { copy: Limits::default().max_tensor_bytes, view: u64::MAX },
+        }
+    }
+}
+
 /// A file of another format, opened.
 pub(crate) struct Foreign {
     pub(crate) path: PathBuf,
     pub(crate) map: ForeignMap,
     pub(crate) entries: Vec<Entry>,
     pub(crate) content: Content,
-    pub(crate) max_tensor_bytes: u64,
+    sizes: SizeLimits,
     places: HashMap<Box<str>, usize>,
     memory: PyOnceLock<Py<PyMemory>>,
     private: PyOnceLock<Option<Bytes>>,
@@ -99,14 +118,14 @@ impl Foreign {
         map: ForeignMap,
         entries: Vec<Entry>,
         content: Content,
-        max_tensor_bytes: u64,
+        sizes: SizeLimits,
     ) -> Self {
         let places = entries.iter().enumerate().map(|(index, entry)| (entry.name.as_str().into(), index));
         Self {
             path,
             map,
             content,
-            max_tensor_bytes,
+            sizes,
             places: places.collect(),
             entries,
             memory: PyOnceLock::new(),
@@ -170,8 +189,9 @@ impl Foreign {
         let leaf = &pickle.leaves.tensors[leaf];
         let placement = pickle.checkpoint.placement(&self.map.bytes, leaf)?;
         let repeated = placement.byte_len > placement.window.end - placement.window.start;
-        if repeated && placement.byte_len > self.max_tensor_bytes {
-            return Err(entry.over_limit("the size of a copy", placement.byte_len, self.max_tensor_bytes));
+        let limit = if repeated { self.sizes.copy } else { self.sizes.view };
+        if placement.byte_len > limit {
+            return Err(entry.over_limit("its size", placement.byte_len, limit));
         }
         let swapped = placement.big_endian && leaf.tensor.dtype.swap_size() > 1;
         let Some(range) = placement.in_file.filter(|_| !swapped) else { return Ok(None) };

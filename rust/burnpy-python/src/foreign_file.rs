@@ -1,12 +1,9 @@
 //! `burnpy._core.ForeignFile`: an open checkpoint that is no burnpack.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use burnpy_pack::Limits;
-use burnpy_pickle::{Checkpoint, Format, SkipReason, Value};
-use burnpy_safetensors::{Header, LENGTH_BYTES, header_end};
+use burnpy_pickle::{Format, SkipReason, Value};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -14,9 +11,9 @@ use pyo3::types::{PyDict, PyList};
 use crate::convert::PyLimits;
 use crate::export::PyMemory;
 use crate::failure::Failure;
-use crate::foreign::{Content, Entry, Foreign, PickleContent, Place};
-use crate::foreign_dtype::ForeignDType;
+use crate::foreign::{Content, Foreign, PickleContent, Place};
 use crate::foreign_map::ForeignMap;
+use crate::foreign_open::{open_pytorch, open_safetensors, open_windows, told_entry};
 use crate::foreign_view::PyForeignView;
 use crate::plain_value::plain_value;
 
@@ -28,24 +25,6 @@ pub(crate) struct PyForeignFile {
     path: PathBuf,
     /// Empty once closed. Locked for a clone or a swap only, never while Python runs.
     open: Mutex<Option<Arc<Foreign>>>,
-}
-
-/// A tensor as another reader found it: name, dtype, shape, and where its bytes are: first byte and whether they lie by
-/// columns, or a function that returns them.
-#[derive(FromPyObject)]
-struct Told {
-    #[pyo3(item(0))]
-    name: String,
-    #[pyo3(item(1))]
-    dtype: String,
-    #[pyo3(item(2))]
-    shape: Vec<u64>,
-    #[pyo3(item(3))]
-    start: Option<u64>,
-    #[pyo3(item(4))]
-    by_columns: bool,
-    #[pyo3(item(5))]
-    provide: Option<Py<PyAny>>,
 }
 
 /// What was not built: name, kind, reason, shape, dtype.
@@ -61,7 +40,7 @@ impl PyForeignFile {
     #[pyo3(signature = (path, limits=None))]
     fn safetensors(py: Python<'_>, path: PathBuf, limits: Option<PyLimits>) -> PyResult<Self> {
         let limits = limits.map(|limits| limits.0);
-        Self::open_with(py, path, move |path, map| safetensors(path, map, limits.as_ref()))
+        Self::open_with(py, path, move |path, map| open_safetensors(path, map, limits.as_ref()))
     }
 
     /// Opens a checkpoint of PyTorch, in any of its containers.
@@ -72,7 +51,7 @@ impl PyForeignFile {
     #[pyo3(signature = (path, limits=None))]
     fn pytorch(py: Python<'_>, path: PathBuf, limits: Option<PyLimits>) -> PyResult<Self> {
         let limits = limits.map(|limits| limits.0);
-        Self::open_with(py, path, move |path, map| pytorch(path, map, limits.as_ref()))
+        Self::open_with(py, path, move |path, map| open_pytorch(path, map, limits.as_ref()))
     }
 
     /// Opens a file of which somebody else has found out where its tensors are.
@@ -87,7 +66,7 @@ impl PyForeignFile {
         let entries =
             tensors.iter().map(|told| told_entry(&told.extract()?)).collect::<PyResult<Vec<_>>>()?;
         let limits = limits.map(|limits| limits.0);
-        Self::open_with(py, path, move |path, map| windows(path, map, entries, limits.as_ref()))
+        Self::open_with(py, path, move |path, map| open_windows(path, map, entries, limits.as_ref()))
     }
 
     /// Names in data order: that of the bytes, or that of the pickle.
@@ -274,120 +253,4 @@ impl Foreign {
         let name = |index: usize| pickle.leaves.tensors[index].name.clone();
         groups(pickle).into_iter().map(|group| group.into_iter().map(name).collect()).collect()
     }
-}
-
-fn safetensors(path: &Path, map: ForeignMap, limits: Option<&Limits>) -> Result<Foreign, Failure> {
-    let len = map.bytes.len() as u64;
-    check_file(len, limits)?;
-    let end = header_end(&map.bytes[..map.bytes.len().min(4096)], len)?;
-    if let Some(limits) = limits {
-        check("the header's length", end - LENGTH_BYTES as u64, limits.max_metadata_bytes.into())?;
-    }
-    // The header ends inside the file, which is in memory.
-    let header = Header::decode(&map.bytes[LENGTH_BYTES..end as usize], len)?;
-    let entries = header.entries.into_iter().map(|entry| {
-        let dtype =
-            ForeignDType::from_name(entry.dtype.text()).expect("the table has every type of the format");
-        let range = entry.range.start as usize..entry.range.end as usize;
-        let place = Place::Window { range, by_columns: false };
-        Entry { name: entry.name, dtype, shape: entry.shape, place }
-    });
-    let entries: Vec<_> = entries.collect();
-    check_tensors(&entries, limits)?;
-    let content = Content::Safetensors { metadata: header.metadata, data_start: end as usize };
-    Ok(Foreign::new(path.to_owned(), map, entries, content, u64::MAX))
-}
-
-fn pytorch(path: &Path, map: ForeignMap, limits: Option<&Limits>) -> Result<Foreign, Failure> {
-    check_file(map.bytes.len() as u64, limits)?;
-    let mut pickle_limits = burnpy_pickle::Limits::default();
-    if let Some(limits) = limits {
-        pickle_limits.max_inflated_pickle = u64::from(limits.max_metadata_bytes);
-        pickle_limits.max_depth = limits.max_depth as usize;
-        pickle_limits.max_tensor_bytes = limits.max_tensor_bytes;
-    }
-    let checkpoint = burnpy_pickle::open(&map.bytes, &pickle_limits)?;
-    let leaves = checkpoint.leaves()?;
-    let opened = pickled(path.to_owned(), map, Arc::new(checkpoint), leaves, pickle_limits.max_tensor_bytes);
-    if let Some(limits) = limits {
-        check("the number of tensors", opened.entries.len() as u64, limits.max_tensors as u64)?;
-    }
-    Ok(opened)
-}
-
-fn pickled(
-    path: PathBuf,
-    map: ForeignMap,
-    checkpoint: Arc<Checkpoint>,
-    leaves: burnpy_pickle::Leaves,
-    max_tensor_bytes: u64,
-) -> Foreign {
-    let entries = leaves.tensors.iter().enumerate().map(|(index, leaf)| Entry {
-        name: leaf.name.clone(),
-        dtype: ForeignDType::from_name(leaf.tensor.dtype.name())
-            .expect("the table has every type of PyTorch"),
-        shape: leaf.tensor.shape.to_vec(),
-        place: Place::Leaf(index),
-    });
-    let entries = entries.collect();
-    let verified = checkpoint.storages().iter().map(|_| AtomicBool::new(false)).collect();
-    let content = Content::Pickle(PickleContent { checkpoint, leaves, verified });
-    Foreign::new(path, map, entries, content, max_tensor_bytes)
-}
-
-fn windows(
-    path: &Path,
-    map: ForeignMap,
-    entries: Vec<Entry>,
-    limits: Option<&Limits>,
-) -> Result<Foreign, Failure> {
-    check_file(map.bytes.len() as u64, limits)?;
-    check_tensors(&entries, limits)?;
-    for entry in &entries {
-        if let Place::Window { range, .. } = &entry.place
-            && (range.len() as u64 != entry.byte_len() || range.end > map.bytes.len())
-        {
-            let what = format!("tensor {:?} ends at byte {}, outside of the file", entry.name, range.end);
-            return Err(PyValueError::new_err(what).into());
-        }
-    }
-    let max_tensor_bytes = limits.map_or(u64::MAX, |limits| limits.max_tensor_bytes);
-    Ok(Foreign::new(path.to_owned(), map, entries, Content::Windows, max_tensor_bytes))
-}
-
-fn told_entry(told: &Told) -> PyResult<Entry> {
-    let unknown = || PyValueError::new_err(format!("unknown dtype {:?}", told.dtype));
-    let dtype = ForeignDType::from_name(&told.dtype).ok_or_else(unknown)?;
-    let (name, shape) = (told.name.clone(), told.shape.clone());
-    let mut entry = Entry { name, dtype, shape, place: Place::Window { range: 0..0, by_columns: false } };
-    entry.place = match (&told.provide, told.start) {
-        (Some(provide), _) => Place::Call(Python::attach(|py| provide.clone_ref(py))),
-        (None, start) => {
-            let start = usize::try_from(start.unwrap_or(0))?;
-            let end = start.saturating_add(usize::try_from(entry.byte_len())?);
-            Place::Window { range: start..end, by_columns: told.by_columns }
-        }
-    };
-    Ok(entry)
-}
-
-fn check_file(len: u64, limits: Option<&Limits>) -> Result<(), Failure> {
-    limits.map_or(Ok(()), |limits| check("the file's length", len, limits.max_file_bytes))
-}
-
-fn check_tensors(entries: &[Entry], limits: Option<&Limits>) -> Result<(), Failure> {
-    let Some(limits) = limits else { return Ok(()) };
-    check("the number of tensors", entries.len() as u64, limits.max_tensors as u64)?;
-    let large = entries.iter().find(|entry| entry.byte_len() > limits.max_tensor_bytes);
-    large.map_or(Ok(()), |entry| {
-        let (found, limit) = (entry.byte_len(), limits.max_tensor_bytes);
-        Err(Failure::OverLimit { what: "its size", tensor: Some(entry.name.clone()), found, limit })
-    })
-}
-
-fn check(what: &'static str, found: u64, limit: u64) -> Result<(), Failure> {
-    if found > limit {
-        return Err(Failure::OverLimit { what, tensor: None, found, limit });
-    }
-    Ok(())
 }

@@ -13,6 +13,7 @@ mod foreign;
 mod foreign_dtype;
 mod foreign_file;
 mod foreign_map;
+mod foreign_open;
 mod foreign_view;
 mod forget;
 mod header;
