@@ -35,9 +35,11 @@ __all__ = [
     "View",
     "Writer",
     "__version__",
+    "archive_info",
     "closest",
     "forget_pages",
     "jaro",
+    "pickle_data",
     "replace_names",
     "safetensors_bytes",
     "save",
@@ -359,6 +361,8 @@ class ForeignFile:
     @staticmethod
     def pytorch(path: str | os.PathLike[str], limits: Limits | None = None) -> ForeignFile: ...
     @staticmethod
+    def from_bytes(data: Buffer, kind: Literal["safetensors", "pytorch"]) -> ForeignFile: ...
+    @staticmethod
     def windows(
         path: str | os.PathLike[str],
         tensors: list[tuple[str, str, tuple[int, ...], int | None, bool, Callable[[], Any] | None]],
@@ -418,6 +422,11 @@ class ForeignView:
     def __dlpack_device__(self) -> tuple[int, int]: ...
     def __bytes__(self) -> bytes: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
+
+# ---- pickles
+
+def pickle_data(file: ForeignFile, unsupported: Callable[[str], Any], key: str | None = None) -> Any: ...
+def archive_info(file: ForeignFile, /) -> dict[str, Any]: ...
 
 # ---- memory
 

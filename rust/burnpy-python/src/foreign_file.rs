@@ -15,6 +15,7 @@ use crate::foreign::{Content, Foreign, PickleContent, Place};
 use crate::foreign_map::ForeignMap;
 use crate::foreign_open::{open_pytorch, open_safetensors, open_windows, told_entry};
 use crate::foreign_view::PyForeignView;
+use crate::import::buffer_bytes;
 use crate::plain_value::plain_value;
 
 /// An open checkpoint that is no burnpack, for ``burnpy.open``: only its header or its pickle was read.
@@ -52,6 +53,22 @@ impl PyForeignFile {
     fn pytorch(py: Python<'_>, path: PathBuf, limits: Option<PyLimits>) -> PyResult<Self> {
         let limits = limits.map(|limits| limits.0);
         Self::open_with(py, path, move |path, map| open_pytorch(path, map, limits.as_ref()))
+    }
+
+    /// Opens a file in memory, which must not change; ``kind`` is ``"safetensors"`` or ``"pytorch"``.
+    ///
+    /// Raises:
+    ///     CheckpointError: as for a file.
+    #[staticmethod]
+    #[pyo3(signature = (data, kind))]
+    fn from_bytes(py: Python<'_>, data: &Bound<'_, PyAny>, kind: &str) -> PyResult<Self> {
+        let map = ForeignMap::of(buffer_bytes(data)?);
+        let open = match kind {
+            "safetensors" => open_safetensors,
+            "pytorch" => open_pytorch,
+            _ => return Err(PyValueError::new_err(format!("kind must be a format, got {kind:?}"))),
+        };
+        Self::open_map(py, PathBuf::from("<memory>"), |path| open(path, map, None))
     }
 
     /// Opens a file of which somebody else has found out where its tensors are.
@@ -230,7 +247,15 @@ impl PyForeignFile {
         path: PathBuf,
         open: impl FnOnce(&Path, ForeignMap) -> Result<Foreign, Failure> + Send,
     ) -> PyResult<Self> {
-        let opened = py.detach(|| open(&path, ForeignMap::open(&path)?));
+        Self::open_map(py, path, |path| open(path, ForeignMap::open(path)?))
+    }
+
+    fn open_map(
+        py: Python<'_>,
+        path: PathBuf,
+        open: impl FnOnce(&Path) -> Result<Foreign, Failure> + Send,
+    ) -> PyResult<Self> {
+        let opened = py.detach(|| open(&path));
         let opened = opened.map_err(|failure| failure.into_exception(py, &path))?;
         Ok(Self { path, open: Mutex::new(Some(Arc::new(opened))) })
     }

@@ -36,6 +36,11 @@ impl ForeignMap {
         }
     }
 
+    /// What is in memory already.
+    pub(crate) const fn of(bytes: Bytes) -> Self {
+        Self { bytes, identity: None }
+    }
+
     /// A map of the same file that may be written without anybody else seeing it; `None` if the path leads to
     /// another file by now.
     pub(crate) fn private(&self, path: &Path) -> Option<Bytes> {

@@ -22,6 +22,7 @@ mod index;
 mod jaro;
 mod open;
 mod pattern;
+mod pickle_data;
 mod plain_value;
 mod reader;
 mod safetensors_writer;
@@ -54,6 +55,8 @@ mod _core {
     use super::jaro::{closest, jaro};
     #[pymodule_export]
     use super::pattern::{PyRegex, replace_names};
+    #[pymodule_export]
+    use super::pickle_data::{archive_info, pickle_data};
     #[pymodule_export]
     use super::reader::PyReader;
     #[pymodule_export]
