@@ -73,6 +73,10 @@ class Archive:
         """Names in data order."""
         raise NotImplementedError
 
+    def has(self, name: object) -> bool:
+        """Whether a tensor has this name."""
+        return name in self.keys()
+
     def view(self, name: str, shown: str | None = None) -> LazyTensor:
         """A tensor, which may call itself by another name."""
         raise NotImplementedError

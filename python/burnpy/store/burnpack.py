@@ -30,6 +30,10 @@ class BurnpackArchive(Archive):
         """Names in data order."""
         return self._reader.keys()
 
+    def has(self, name: object) -> bool:
+        """Whether an entry has this name."""
+        return name in self._reader
+
     def view(self, name: str, shown: str | None = None) -> View:
         """A tensor; it has the name that its container gives it, whatever it is shown as."""
         return self._reader.view(name)

@@ -165,7 +165,7 @@ class Checkpoint(Mapping[str, "LazyTensor"]):
         return len(self.keys())
 
     def __contains__(self, name: object) -> bool:
-        return name in (self._archive.keys() if self._names is None else self._names)
+        return self._archive.has(name) if self._names is None else name in self._names
 
     def __enter__(self) -> Self:
         return self

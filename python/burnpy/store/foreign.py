@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from burnpy.store.archive import Archive, Skipped, TensorInfo
 
@@ -28,6 +28,10 @@ class ForeignArchive(Archive):
         """Names in data order."""
         return self._file.keys()
 
+    def has(self, name: object) -> bool:
+        """Whether a tensor has this name."""
+        return name in self._file
+
     def view(self, name: str, shown: str | None = None) -> ForeignView:
         """A tensor, under the name that is shown."""
         return self._file.view(name, shown)
@@ -41,6 +45,11 @@ class ForeignArchive(Archive):
     def metadata(self) -> dict[str, str]:
         """The texts of the header."""
         return self._file.metadata() or {}
+
+    def scalars(self) -> dict[str, Any]:
+        """None, but of a file that is open."""
+        self._file.keys()
+        return {}
 
     def skipped(self) -> list[Skipped]:
         """What the pickle asks for and nobody builds."""

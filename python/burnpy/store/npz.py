@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -36,7 +37,7 @@ METADATA_MEMBER = "__metadata__.json"
 # Whatever the readers of zips and of headers say of bytes that make no sense.
 _FAULTS = (
     zipfile.BadZipFile, zlib.error, struct.error, ValueError, TypeError, EOFError,
-    NotImplementedError, RecursionError, MemoryError, SyntaxError,
+    NotImplementedError, RecursionError, MemoryError, SyntaxError, tokenize.TokenError,
 )  # fmt: skip
 _LOCAL_HEADER = struct.Struct("<26xHH")
 _ENCRYPTED = 0x1
