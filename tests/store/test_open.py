@@ -384,7 +384,7 @@ def test_what_is_skipped_is_told_when_it_is_asked_for(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 def test_an_npz_gives_back_what_numpy_saved(tmp_path: Path, save: Callable[..., None]) -> None:
-    arrays = {
+    arrays: dict[str, Any] = {
         "by_rows": W, "by_columns": np.asfortranarray(W), "big": W.astype(">f8"), "scalar": np.float16(3),
         "big_columns": np.asfortranarray(W.astype(">i2")), "empty": np.zeros((0, 3)), "flags": W > 3, "z": W + 1j,
     }  # fmt: skip

@@ -38,6 +38,14 @@ def handle(path: Path) -> None:
         assert_type(model["w"].numpy(), Array)
 
 
+def checkpoint(path: Path) -> None:
+    with burnpy.open(path, top_level_key="auto") as opened:
+        assert_type(opened.keys(), list[str])
+        assert_type(opened.info("w").shape, tuple[int, ...])
+        assert_type(opened["w"].numpy(), Array)
+        assert_type(opened.ties(), list[list[str]])
+
+
 def container(path: Path) -> None:
     deferred = Tensor.deferred("w", dtype="bf16", shape=(2, 3), provider=lambda: bytes(12))
     writer = Writer([deferred]).with_metadata("author", "me").with_scalar("step", 3)

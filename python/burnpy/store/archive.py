@@ -113,6 +113,10 @@ class Archive:
         """Groups of names that share bytes and are not one tensor."""
         return []
 
-    def dict_keys(self, path: list[str]) -> list[tuple[str, bool]] | None:
-        """Keys of a dict inside the file, and whether more names are below each; ``None`` if names are flat."""
+    def dict_keys(self, path: list[str]) -> list[str] | None:
+        """Keys of a dict inside the file; ``None`` if names are flat."""
         return None
+
+    def has_names_below(self, path: list[str]) -> bool:
+        """Whether a path of keys leads to a dict or module inside the file."""
+        return False

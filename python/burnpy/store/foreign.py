@@ -66,9 +66,13 @@ class ForeignArchive(Archive):
         """Groups of names that share a storage otherwise."""
         return self._file.overlaps()
 
-    def dict_keys(self, path: list[str]) -> list[tuple[str, bool]] | None:
+    def dict_keys(self, path: list[str]) -> list[str] | None:
         """Keys of a dict of the pickle."""
         return self._file.dict_keys(path)
+
+    def has_names_below(self, path: list[str]) -> bool:
+        """Whether a path of keys leads to a dict or module of the pickle."""
+        return self._file.has_names_below(path)
 
     def close(self) -> None:
         """Let the file go."""

@@ -89,22 +89,15 @@ def _find_key(archive: Archive, full: Sequence[str]) -> str | None:
         keys = archive.dict_keys(path)
         below = "".join(f"{key}." for key in path)
         inside = [name.removeprefix(below) for name in full if name.startswith(below)]
-        if keys is None or _holds_tensors_itself(inside, keys):
+        # A dict with a tensor among its values is a model's state already.
+        if keys is None or not set(keys).isdisjoint(inside):
             break
-        containers = {key for key, has_names in keys if has_names}
-        found = [
-            key for key in _KEYS if key in containers and any(name.startswith(f"{key}.") for name in inside)
-        ]
+        tops = {name.partition(".")[0] for name in inside}
+        found = [key for key in _KEYS if key in tops and archive.has_names_below([*path, key])]
         if not found:
             break
         path.append(found[0])
     return ".".join(path) or None
-
-
-def _holds_tensors_itself(names: Iterable[str], keys: Iterable[tuple[str, bool]]) -> bool:
-    """Whether a dict is a model's state already: some of its values are tensors."""
-    leaves = {key for key, has_names in keys if not has_names}
-    return not leaves.isdisjoint(names)
 
 
 def _stripped(

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use burnpy_pickle::{Format, SkipReason, Value};
+use burnpy_pickle::{Checkpoint, Format, SkipReason, Value, ValueId};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -175,21 +175,17 @@ impl PyForeignFile {
         Ok(open.groups(|pickle| pickle.leaves.overlaps()))
     }
 
-    /// The keys of the dict that a path of keys leads to from the root, with whether more names are below each; ``None``
-    /// if there is no dict.
-    fn dict_keys(&self, path: Vec<String>) -> PyResult<Option<Vec<(String, bool)>>> {
+    /// The keys of the dict that a path of keys leads to from the root; ``None`` if there is no dict.
+    fn dict_keys(&self, path: Vec<String>) -> PyResult<Option<Vec<String>>> {
         let open = self.open()?;
-        let Content::Pickle(PickleContent { checkpoint, .. }) = &open.content else { return Ok(None) };
-        let step = |dict, key: &String| checkpoint.get(dict, key);
-        let Some(dict) = path.iter().try_fold(checkpoint.root(), step) else { return Ok(None) };
-        let has_names = |key: &str| {
-            let value = checkpoint.get(dict, key).map(|value| checkpoint.arena().get(value));
-            matches!(value, Some(Value::Dict(_) | Value::Object(_)))
-        };
-        let keys = checkpoint.keys(dict);
-        Ok(keys.map(|keys| {
-            keys.into_iter().map(|key| (has_names(&key), key)).map(|(is, key)| (key, is)).collect()
-        }))
+        Ok(open.value_at(&path).and_then(|(checkpoint, dict)| checkpoint.keys(dict)))
+    }
+
+    /// Whether a path of keys leads from the root to a dict or a module, so that there may be more names below.
+    fn has_names_below(&self, path: Vec<String>) -> PyResult<bool> {
+        let open = self.open()?;
+        let value = open.value_at(&path).map(|(checkpoint, value)| checkpoint.arena().get(value));
+        Ok(matches!(value, Some(Value::Dict(_) | Value::Object(_))))
     }
 
     /// What the checkpoint comes in.
@@ -272,6 +268,13 @@ impl PyForeignFile {
 }
 
 impl Foreign {
+    /// The value of a pickle that a path of keys leads to from the root.
+    fn value_at(&self, path: &[String]) -> Option<(&Checkpoint, ValueId)> {
+        let Content::Pickle(PickleContent { checkpoint, .. }) = &self.content else { return None };
+        let value = path.iter().try_fold(checkpoint.root(), |dict, key| checkpoint.get(dict, key));
+        value.map(|value| (&**checkpoint, value))
+    }
+
     /// Groups of leaves by their names.
     fn groups(&self, groups: impl FnOnce(&PickleContent) -> Vec<Vec<usize>>) -> Vec<Vec<String>> {
         let Content::Pickle(pickle) = &self.content else { return Vec::new() };

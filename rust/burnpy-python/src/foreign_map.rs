@@ -25,7 +25,9 @@ impl ForeignMap {
         if metadata.is_dir() {
             return Err(is_a_directory());
         }
-        let mapped = if metadata.is_file() { map_file(&file, MapMode::Shared).ok() } else { None };
+        // Files that the system makes up as they are read, as in /proc, say that they are empty.
+        let has_bytes = metadata.is_file() && metadata.len() > 0;
+        let mapped = if has_bytes { map_file(&file, MapMode::Shared).ok() } else { None };
         match mapped {
             Some(bytes) => Ok(Self { bytes, identity: FileSource::new(file)?.identity() }),
             None => {
