@@ -47,7 +47,7 @@ ROOMS: dict[str, set[str]] = {
     "optim": {"_core", "tensor", "module", "config"},
     "lr_scheduler": {"tensor", "module", "config"},
     "record": {"pack", "module", "tensor"},
-    "store": {"_core", "pack", "storage", "safe_open", "module", "record", "tensor"},
+    "store": {"_core", "_shards", "pack", "storage", "safe_open", "module", "record", "tensor"},
     "data": {"_core", "tensor", "storage"},
     "distributed": {"_core", "tensor"},
     "train": {

@@ -27,10 +27,12 @@ if TYPE_CHECKING:
     from burnpy import errors, jax, numpy, pack, store, torch
     from burnpy._shards import save_sharded
     from burnpy.store.checkpoint import open
+    from burnpy.store.convert import convert
 
 __all__ = [
     "BurnpyError",
     "__version__",
+    "convert",
     "errors",
     "jax",
     "numpy",
@@ -43,7 +45,11 @@ __all__ = [
 ]
 
 _MODULES = {"errors", "jax", "numpy", "pack", "store", "torch"}
-_HOMES = {"open": "burnpy.store.checkpoint", "save_sharded": "burnpy._shards"}
+_HOMES = {
+    "convert": "burnpy.store.convert",
+    "open": "burnpy.store.checkpoint",
+    "save_sharded": "burnpy._shards",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -19,7 +19,12 @@ __all__ = [
     "IoError",
     "MetadataDeserializationError",
     "MetadataSerializationError",
+    "PickleError",
+    "PytorchError",
+    "PytorchStoreError",
+    "SafetensorsStoreError",
     "ScalarConversionError",
+    "StoreError",
     "TensorBytesSizeMismatch",
     "TensorNotFound",
     "ValidationError",
@@ -200,6 +205,47 @@ class CheckpointError(BurnpyError):
         self.found = found
         self.limit = limit
         self.path = path
+
+
+class StoreError(BurnpyError):
+    """Base of the errors of stores of other formats than Burn's; what is wrong with the file is the ``__cause__``.
+
+    Attributes:
+        kind: Burn's name of the kind.
+        result: what became of each tensor, if the store was applied to a module; an ``ApplyResult``.
+    """
+
+    def __init__(self, message: str = "", *, kind: str = "Other", result: Any = None) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.result = result
+
+
+class SafetensorsStoreError(StoreError):
+    """A ``SafetensorsStore`` failed: ``Safetensors``, ``Io``, ``TensorNotFound``, ``ValidationFailed`` or ``Other``."""
+
+
+class PytorchStoreError(StoreError):
+    """A ``PytorchStore`` failed: ``Reader``, ``Io``, ``TensorNotFound``, ``ValidationFailed`` or ``Other``."""
+
+
+class PytorchError(BurnpyError):
+    """A ``PytorchReader`` failed.
+
+    Attributes:
+        kind: ``Io``, ``Pickle``, ``Zip``, ``Tar``, ``InvalidFormat``, ``KeyNotFound`` or ``Serde``.
+    """
+
+    def __init__(self, message: str = "", *, kind: str = "InvalidFormat") -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class PickleError(PytorchError):
+    """A pickle is damaged, or asks for what is never done; the ``__cause__`` says what."""
+
+    def __init__(self, message: str = "", *, kind: str = "Pickle") -> None:
+        super().__init__(message, kind=kind)
 
 
 class DTypeError(BurnpyError, TypeError):

@@ -31,8 +31,12 @@ from burnpy.store.apply import (
     LoadError,
     ShapeMismatch,
 )
+from burnpy.store.burnpack_store import BurnpackStore
 from burnpy.store.filter import PathFilter
 from burnpy.store.infer import InferredContexts, ModuleGuess, infer_contexts
+from burnpy.store.module_store import ModuleStore
+from burnpy.store.pytorch_reader import PytorchMetadata, PytorchReader, Unsupported
+from burnpy.store.pytorch_store import PytorchStore
 from burnpy.store.remap import (
     KeyRemapper,
     NameCollision,
@@ -40,14 +44,20 @@ from burnpy.store.remap import (
     map_indices_contiguous,
     map_indices_contiguous_except,
 )
+from burnpy.store.report import Adapted, CarriedTensor, ConversionReport, Lost
+from burnpy.store.safetensors_store import SafetensorsStore
 from burnpy.store.snapshot import TensorSnapshot
 
 __all__ = [
+    "Adapted",
     "AdapterError",
     "ApplyError",
     "ApplyResult",
     "BurnToPyTorchAdapter",
+    "BurnpackStore",
+    "CarriedTensor",
     "ChainAdapter",
+    "ConversionReport",
     "DTypeMismatch",
     "FloatCastAdapter",
     "HalfPrecisionAdapter",
@@ -55,14 +65,21 @@ __all__ = [
     "InferredContexts",
     "KeyRemapper",
     "LoadError",
+    "Lost",
     "ModuleAdapter",
     "ModuleContext",
     "ModuleGuess",
+    "ModuleStore",
     "NameCollision",
     "PathFilter",
     "PyTorchToBurnAdapter",
+    "PytorchMetadata",
+    "PytorchReader",
+    "PytorchStore",
+    "SafetensorsStore",
     "ShapeMismatch",
     "TensorSnapshot",
+    "Unsupported",
     "contiguous_names",
     "infer_contexts",
     "map_indices_contiguous",

@@ -145,9 +145,7 @@ def _opened(src: PathLike, top_level_key: str | None) -> Checkpoint:
     return open_checkpoint(src, top_level_key=AUTO)
 
 
-def _files(
-    parts: Sequence[Part], base: str, max_bytes: int | None, target: Target
-) -> dict[str, list[Part]]:
+def _files(parts: Sequence[Part], base: str, max_bytes: int | None, target: Target) -> dict[str, list[Part]]:
     """The tensors of each file."""
     if max_bytes is None:
         return {base: list(parts)}
@@ -219,5 +217,5 @@ def _cannot_hold(report: ConversionReport, target: Target) -> CheckpointError:
     error = CheckpointError(
         message, kind="cannot be written", path=report.source, tensor=tensors[0] if tensors else None
     )
-    error.report = report
+    error.report = report  # type: ignore[attr-defined]  # only a conversion's errors have one
     return error

@@ -76,9 +76,9 @@ def _write(file: Any, parts: Sequence[Part], metadata: Mapping[str, str], target
             # A fixed time in the entry, so that equal tensors give equal bytes.
             with archive.open(zipfile.ZipInfo(f"{part.name}.npy"), "w", force_zip64=True) as member:
                 member.write(_header(dtype, part.shape))
-                payload = memoryview(np.ascontiguousarray(part.draw()).reshape(-1).view(np.uint8))
+                payload = np.ascontiguousarray(part.draw()).reshape(-1).view(np.uint8)
                 for start in range(0, len(payload), _WRITE_BYTES):
-                    member.write(payload[start : start + _WRITE_BYTES])
+                    member.write(payload[start : start + _WRITE_BYTES].data)
         # Behind the arrays: the first member tells readers that the zip is NumPy's.
         if metadata:
             text = json.dumps(dict(sorted(metadata.items())), ensure_ascii=False)

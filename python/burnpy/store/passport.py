@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from burnpy import _core
 from burnpy.pack import Scalar
 
 __all__ = ["KEYS", "Passport"]
@@ -19,6 +18,12 @@ _SCALARS = "burnpy.scalars"
 _DTYPES = "burnpy.dtypes"
 KEYS = (_ORDER, _PARAM_IDS, _SCALARS, _DTYPES)
 _MAX_ID = 2**64 - 1
+_SCALAR_KINDS: dict[str, tuple[Callable[[Any], Scalar], type]] = {
+    "Int": (Scalar.int_, int),
+    "UInt": (Scalar.uint, int),
+    "Float": (Scalar.float_, float),
+    "Bool": (Scalar.bool_, bool),
+}
 
 
 @dataclass
@@ -108,9 +113,10 @@ def _scalar(**said: Any) -> Scalar:
     ((kind, value),) = said.items()
     if kind == "Float" and isinstance(value, str):
         (value,) = struct.unpack(">d", bytes.fromhex(value.removeprefix("0x")))
-    if type(value) is not {"Int": int, "UInt": int, "Float": float, "Bool": bool}[kind]:
+    make, expected = _SCALAR_KINDS[kind]
+    if type(value) is not expected:
         raise TypeError(f"{value!r} is no {kind}")
-    return _core.Scalar(value, kind)
+    return make(value)
 
 
 def _dtypes(value: Any) -> dict[str, str]:

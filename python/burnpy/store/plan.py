@@ -58,9 +58,7 @@ class Wishes:
     allow_loss: bool
 
     @classmethod
-    def of(
-        cls, *, map: Any, only: Any, drop: Any, adapter: Any, dtype: Any, allow_loss: bool
-    ) -> Wishes:
+    def of(cls, *, map: Any, only: Any, drop: Any, adapter: Any, dtype: Any, allow_loss: bool) -> Wishes:
         """The wishes of ``convert``'s arguments.
 
         Raises:
@@ -176,9 +174,7 @@ class Plan:
         if dtype == view.dtype:
             return TensorSnapshot(name, view.scheme or dtype, view.shape, view.numpy, param_id=param_id)
         wanted = numpy_dtype(dtype)
-        return TensorSnapshot(
-            name, dtype, view.shape, lambda: view.numpy().view(wanted), param_id=param_id
-        )
+        return TensorSnapshot(name, dtype, view.shape, lambda: view.numpy().view(wanted), param_id=param_id)
 
     def _carried(self, one: tuple[str, TensorSnapshot], contexts: InferredContexts) -> _Carried:
         source, mapped = one
@@ -244,7 +240,9 @@ class Plan:
             changes = self._changes(one, reasons)
             nbytes, shape = one.nbytes, one.tensor.shape
             report.tensors.append(
-                CarriedTensor(one.tensor.name, one.source, one.dtype, one.mapped.dtype, shape, nbytes, changes)
+                CarriedTensor(
+                    one.tensor.name, one.source, one.dtype, one.mapped.dtype, shape, nbytes, changes
+                )
             )
         carried = {one.source: one.tensor.name for one in self._tensors}
         report.unconverted.update(

@@ -19,6 +19,18 @@ class PytorchArchive(ForeignArchive):
     def __init__(self, path: str, limits: Limits | None = None) -> None:
         super().__init__(ForeignFile.pytorch(path, limits), path)
 
+    @classmethod
+    def from_bytes(cls, data: Any) -> PytorchArchive:
+        """A checkpoint in memory, which must not change."""
+        archive = cls.__new__(cls)
+        ForeignArchive.__init__(archive, ForeignFile.from_bytes(data, "pytorch"), "<memory>")
+        return archive
+
+    @property
+    def file(self) -> ForeignFile:
+        """The open file, for what is no tensor."""
+        return self._file
+
     def metadata(self) -> dict[str, str]:
         """The strings."""
         return {name: value for name, value in self._file.plain_values().items() if isinstance(value, str)}

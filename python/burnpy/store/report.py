@@ -177,9 +177,7 @@ def _row(tensor: CarriedTensor) -> tuple[str, ...]:
     return _name(tensor.name), tensor.dtype, shape, f"{tensor.nbytes:,}", changes
 
 
-def _section(
-    title: str, entries: Sequence[T], limit: int | None, text: Callable[[T], str]
-) -> Iterable[str]:
+def _section(title: str, entries: Sequence[T], limit: int | None, text: Callable[[T], str]) -> Iterable[str]:
     if not entries:
         return
     yield ""

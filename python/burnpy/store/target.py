@@ -15,9 +15,9 @@ from burnpy.store.passport import Passport
 __all__ = ["TARGETS", "Burnpack", "Part", "Safetensors", "Target", "target_format"]
 
 _BURNPACK = frozenset(
-    ("f64", "f32", "flex32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8")
-    + ("bool", "bool(u8)", "bool(u32)", "qfloat")
-)
+    ("f64", "f32", "flex32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "qfloat",
+     "bool", "bool(u8)", "bool(u32)")
+)  # fmt: skip
 # Elements that only Burn tells apart, under the dtype that has the same bytes.
 _STAND_INS = {"flex32": "f32", "bool(u8)": "u8", "bool(u32)": "u32"}
 # Wide ones first, as the format orders its tensors.
@@ -111,17 +111,18 @@ class Burnpack:
         durable: bool,
     ) -> AtomicFile:
         """Write the tensors in their order."""
-        tensors = {
-            part.name: _core.Tensor.deferred(
-                part.name,
-                dtype=part.scheme or part.dtype,
-                shape=part.shape,
-                provider=part.draw,
-                param_id=part.param_id,
-            )
-            for part in parts
-        }
+        tensors = {part.name: self.tensor(part) for part in parts}
         return _core.stage_file(tensors, path, metadata, scalars=scalars, durable=durable)
+
+    def tensor(self, part: Part) -> _core.Tensor:
+        """A tensor as the core takes it."""
+        return _core.Tensor.deferred(
+            part.name,
+            dtype=part.scheme or part.dtype,
+            shape=part.shape,
+            provider=part.draw,
+            param_id=part.param_id,
+        )
 
 
 class Safetensors:
