@@ -106,7 +106,7 @@ impl<'py> Walk<'_, 'py> {
                 let bytes = bytes.map_err(|error| self.raised(error.into()))?;
                 PyBytes::new(py, &bytes).call_method1("decode", ("utf-8", "replace"))
             }
-            Value::NumpyScalar(value) => self.scalar(&Scalar::Numpy((**value).clone())),
+            Value::NumpyScalar(value) => self.scalar(&Scalar::Numpy(**value)),
             _ => self.unsupported.call1((type_name(checkpoint, id),)),
         }
     }

@@ -8,10 +8,11 @@ use burnpy_pack::{AtomicFile, Error, Tensor};
 use burnpy_safetensors::{Dtype, Plan, Spec, plan};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyBytes;
 
 use crate::atomic::PyAtomicFile;
-use crate::enter::{enter, error_class};
+use crate::enter::enter;
+use crate::failure::Failure;
 use crate::save::tensor_of;
 
 /// Header and small tensors are gathered up to this size; larger payloads are written from where they lie.
@@ -32,7 +33,7 @@ pub(crate) fn stage_safetensors(
     metadata: Option<BTreeMap<String, String>>,
     durable: bool,
 ) -> PyResult<PyAtomicFile> {
-    let (plan, payloads) = planned(py, parts, metadata)?;
+    let (plan, payloads) = planned(py, parts, metadata, &filename)?;
     let scratch = enter(py, || write_scratch(&plan, payloads, &filename, durable))?;
     Ok(PyAtomicFile::wrap(scratch, filename))
 }
@@ -45,7 +46,7 @@ pub(crate) fn safetensors_bytes<'py>(
     parts: Vec<Part<'_>>,
     metadata: Option<BTreeMap<String, String>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let (plan, payloads) = planned(py, parts, metadata)?;
+    let (plan, payloads) = planned(py, parts, metadata, Path::new("<memory>"))?;
     let file = enter(py, || {
         let mut file = Vec::with_capacity(usize::try_from(plan.total).unwrap_or(0));
         write_planned(&plan, payloads, &mut file).map(|()| file)
@@ -57,6 +58,7 @@ fn planned(
     py: Python<'_>,
     parts: Vec<Part<'_>>,
     metadata: Option<BTreeMap<String, String>>,
+    destination: &Path,
 ) -> PyResult<(Plan, Vec<Option<Tensor>>)> {
     let mut specs = Vec::with_capacity(parts.len());
     let mut payloads = Vec::with_capacity(parts.len());
@@ -68,7 +70,7 @@ fn planned(
     }
     let plan = py
         .detach(|| plan(&specs, metadata.as_ref()))
-        .map_err(|error| checkpoint_error(py, &error).unwrap_or_else(|failed| failed))?;
+        .map_err(|error| Failure::from(error).into_exception(py, destination))?;
     Ok((plan, payloads))
 }
 
@@ -100,15 +102,4 @@ fn write_planned(plan: &Plan, mut payloads: Vec<Option<Tensor>>, out: &mut dyn W
         out.write_all(&bytes).map_err(|error| Error::from(error).with_tensor(&payload.name))?;
     }
     Ok(out.flush()?)
-}
-
-/// `burnpy.errors.CheckpointError` of a fault of the header that would be written.
-fn checkpoint_error(py: Python<'_>, error: &burnpy_safetensors::Error) -> PyResult<PyErr> {
-    let fields = PyDict::new(py);
-    fields.set_item("kind", error.kind.name())?;
-    fields.set_item("tensor", &error.tensor)?;
-    fields.set_item("found", error.found)?;
-    fields.set_item("limit", error.limit)?;
-    let class = error_class(py, "CheckpointError")?;
-    Ok(PyErr::from_value(class.call((error.to_string(),), Some(&fields))?))
 }
