@@ -14,6 +14,7 @@ use crate::limits::Limits;
 use crate::metadata::{Descriptor, Metadata};
 use crate::path::resolve_read_path;
 use crate::scalar::Scalar;
+use crate::scratch::EISDIR;
 use crate::source::{FileSource, MemorySource, Source};
 use crate::tensor::Tensor;
 use crate::validate;
@@ -309,8 +310,8 @@ impl Reader {
             let kind = ErrorKind::Validation { what, found: Some(found), limit: Some(needed) };
             return Err(self.located(kind.into()).with_tensor(entry.name()));
         }
-        let read = self.source.read_into(self.data_start + entry.start(), out);
-        read.map_err(|error| self.located(error.into()).with_tensor(entry.name()))
+        let read = fill(&*self.source, self.data_start + entry.start(), out);
+        read.map_err(|error| self.located(error).with_tensor(entry.name()))
     }
 
     /// Every tensor, in name order, its bytes lazy.
@@ -377,11 +378,17 @@ fn data_order(metadata: &Metadata) -> Vec<u32> {
 }
 
 fn open_source(path: &Path, options: &ReadOptions) -> Result<Arc<dyn Source>> {
+    // Asked before it is opened: to open a pipe is to wait for its writer, and nothing interrupts that.
+    let meta = path.metadata()?;
+    if meta.is_dir() {
+        return Err(io::Error::from_raw_os_error(EISDIR).into());
+    }
+    if !meta.is_file() {
+        let what = "a device, pipe or socket, which cannot be read at any place";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, what).into());
+    }
     let file = File::open(path)?;
     let meta = file.metadata()?;
-    if meta.is_dir() {
-        return Err(io::Error::from(io::ErrorKind::IsADirectory).into());
-    }
     // Told before mapping: a file over the limit is refused, not mapped.
     if meta.len() > options.limits.max_file_bytes {
         return Err(Error::over("the size of the file in bytes", meta.len(), options.limits.max_file_bytes));
@@ -404,8 +411,23 @@ pub(crate) fn read(source: &dyn Source, start: u64, len: u64) -> Result<Bytes> {
     }
     let len = usize::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
     let mut out = AlignedBuf::try_for_overwrite(len)?;
-    source.read_into(start, &mut out)?;
+    fill(source, start, &mut out)?;
     Ok(out.into())
+}
+
+/// Reads all of `out`; a source that has become shorter than it was is told with the bytes that it owes.
+fn fill(source: &dyn Source, start: u64, out: &mut [u8]) -> Result<()> {
+    source.read_into(start, out).map_err(|error| match error.kind() {
+        io::ErrorKind::UnexpectedEof => {
+            let end = start.saturating_add(out.len() as u64);
+            io::Error::new(
+                error.kind(),
+                format!("cut off: bytes {start} to {end} are not all there any more"),
+            )
+        }
+        _ => error,
+    })?;
+    Ok(())
 }
 
 /// The name that differs least, if it differs by no more than a third of the length.

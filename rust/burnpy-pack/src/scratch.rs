@@ -24,25 +24,25 @@ pub struct AtomicFile {
     scratch: PathBuf,
     destination: PathBuf,
     durable: bool,
+    /// The process that made it: a fork of it has the guard too, and must not delete what is not its own.
+    process: u32,
 }
 
 impl AtomicFile {
     /// Creates the scratch file. `durable` makes a commit wait until the disk has file and name.
     ///
     /// # Errors
-    /// `IoError`: no file name, a folder at the destination, or whatever the system says.
+    /// `IoError`: no file name, a folder, device or pipe at the destination, or whatever the system says.
     pub fn create(destination: &Path, durable: bool) -> Result<Self> {
         let destination = follow_links(destination)?;
-        if destination.is_dir() {
-            return Err(io::Error::from_raw_os_error(EISDIR).into());
-        }
+        check_replaceable(&destination)?;
         let name = destination
             .file_name()
             .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the path has no file name"))?;
         let name = scratch_prefix(name);
         clear_dead(folder_of(&destination), &name);
         let (file, scratch) = create_beside(&destination, &name)?;
-        let atomic = Self { file, scratch, destination, durable };
+        let atomic = Self { file, scratch, destination, durable, process: std::process::id() };
         keep_mode(atomic.file(), &atomic.destination)?;
         Ok(atomic)
     }
@@ -109,7 +109,7 @@ impl AtomicFile {
 
 impl Drop for AtomicFile {
     fn drop(&mut self) {
-        if !self.scratch.as_os_str().is_empty() {
+        if !self.scratch.as_os_str().is_empty() && self.process == std::process::id() {
             // Best effort: an error here would hide the one that led here.
             let _ = fs::remove_file(&self.scratch);
         }
@@ -117,7 +117,23 @@ impl Drop for AtomicFile {
 }
 
 /// EISDIR on every Unix; on Windows it reads as what it is there.
-const EISDIR: i32 = if cfg!(windows) { 267 } else { 21 };
+pub(crate) const EISDIR: i32 = if cfg!(windows) { 267 } else { 21 };
+/// On every system.
+const ENOENT: i32 = 2;
+
+/// Refuses what a rename would destroy and not fill: root that saves to `/dev/null` means to have it afterwards.
+fn check_replaceable(destination: &Path) -> io::Result<()> {
+    if destination.as_os_str().is_empty() {
+        return Err(io::Error::from_raw_os_error(ENOENT));
+    }
+    match destination.metadata() {
+        Ok(meta) if meta.is_dir() => Err(io::Error::from_raw_os_error(EISDIR)),
+        Ok(meta) if !meta.is_file() => {
+            Err(io::Error::new(io::ErrorKind::InvalidInput, "a device, pipe or socket is there, and no file"))
+        }
+        _ => Ok(()),
+    }
+}
 
 fn folder_of(path: &Path) -> &Path {
     match path.parent() {
@@ -135,7 +151,17 @@ pub(crate) fn follow_links(path: &Path) -> io::Result<PathBuf> {
             Err(_) => return Ok(path),
         }
     }
-    Err(io::Error::other(format!("more than {MAX_LINKS} symbolic links")))
+    Err(too_many_links())
+}
+
+#[cfg(unix)]
+fn too_many_links() -> io::Error {
+    rustix::io::Errno::LOOP.into()
+}
+
+#[cfg(not(unix))]
+fn too_many_links() -> io::Error {
+    io::Error::other(format!("more than {MAX_LINKS} symbolic links"))
 }
 
 /// The destination's name, cut where a scratch name would be too long for the system.
@@ -236,7 +262,10 @@ fn is_gone(_pid: u32) -> bool {
 /// Deletes a file that nobody writes: a live writer holds its lock, on this machine or another. The lock is ours until
 /// the name is gone, so that a writer who is about to take it sees that it came too late.
 fn remove_unlocked(path: &Path) {
-    if let Ok(file) = File::open(path)
+    // Anybody can make a pipe of that name in a shared folder; to open it would be to wait for a writer for ever.
+    let is_file = path.symlink_metadata().is_ok_and(|meta| meta.is_file());
+    if is_file
+        && let Ok(file) = File::open(path)
         && file.try_lock().is_ok()
     {
         let _ = fs::remove_file(path);

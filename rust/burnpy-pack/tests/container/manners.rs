@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use burnpy_buffer::{Bytes, DType};
-use burnpy_pack::{AtomicFile, Backend, ProviderError, ReadOptions, Reader, Tensor, Writer};
+use burnpy_pack::{AtomicFile, Backend, ErrorKind, ProviderError, ReadOptions, Reader, Tensor, Writer};
 use tempfile::TempDir;
 
 use crate::{f32_tensor, payload};
@@ -106,6 +106,36 @@ fn a_symbolic_link_is_followed() {
     writer(3.0).write_to_file(&dangling).unwrap();
     assert!(dangling.is_symlink());
     assert_eq!(first_value(&folder.path().join("not-yet.bpk")), 3.0);
+}
+
+#[test]
+fn what_is_no_file_is_neither_replaced_nor_waited_for() {
+    let (folder, path) = target();
+    rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RWXU).unwrap();
+    let error = writer(1.0).write_to_file(&path).unwrap_err();
+    assert_eq!(error.kind_name(), "IoError");
+    assert!(error.to_string().contains("pipe"), "{error}");
+    for backend in [Backend::Auto, Backend::Mmap, Backend::Pread] {
+        let options = ReadOptions { backend, ..ReadOptions::default() };
+        assert_eq!(Reader::from_file_exact(&path, &options).unwrap_err().kind_name(), "IoError");
+    }
+    assert_eq!(names_in(folder.path()), ["m.bpk"]);
+    assert!(!path.symlink_metadata().unwrap().is_file());
+}
+
+#[test]
+fn a_pipe_with_the_name_of_a_dead_scratch_file_is_left_alone() {
+    let (folder, path) = target();
+    let pipe = folder.path().join("m.bpk.4194303-0.tmp");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
+    writer(1.0).write_to_file(&path).unwrap();
+    assert_eq!(names_in(folder.path()), ["m.bpk", "m.bpk.4194303-0.tmp"]);
+}
+
+#[test]
+fn an_empty_path_is_one_at_which_nothing_is() {
+    let error = writer(1.0).auto_extension(false).write_to_file("").unwrap_err();
+    assert!(matches!(&error.kind, ErrorKind::Io(io) if io.kind() == std::io::ErrorKind::NotFound), "{error}");
 }
 
 #[test]

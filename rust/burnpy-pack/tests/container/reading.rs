@@ -167,6 +167,7 @@ fn a_file_that_is_cut_while_it_is_read_is_an_error() {
     fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(1000).unwrap();
     let error = reader.bytes(&reader.at(0)).unwrap_err();
     assert_eq!((error.kind_name(), error.tensor.as_deref()), ("IoError", Some("w")));
+    assert!(error.to_string().ends_with("cut off: bytes 256 to 16640 are not all there any more"), "{error}");
 }
 
 #[test]
