@@ -9,8 +9,18 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// Longest key of a struct or name of an enum variant that Burn's reader takes.
 const MAX_KEY_BYTES: usize = 4096;
-/// Recursion is bounded even when a caller lifts the limit: a frame of `skip` is small, a stack is not endless.
-const MAX_RECURSION: u32 = 1024;
+/// Levels are bounded even when a caller lifts the limit: no file that anybody means nests as deep, and each one that
+/// is open takes memory.
+const MAX_LEVELS: u32 = 1024;
+
+/// The top bits of the first byte of an item: its type. The rest says its number or length.
+pub(crate) const UNSIGNED: u8 = 0x00;
+pub(crate) const NEGATIVE: u8 = 0x20;
+pub(crate) const TEXT: u8 = 0x60;
+pub(crate) const ARRAY: u8 = 0x80;
+pub(crate) const MAP: u8 = 0xA0;
+/// An item of its own.
+pub(crate) const NULL: u8 = 0xF6;
 
 /// A position in CBOR bytes. Every method takes the depth of the item that it reads; 0 is the top level.
 pub(crate) struct Cursor<'b> {
@@ -21,9 +31,16 @@ pub(crate) struct Cursor<'b> {
 /// How many items of a map or array are left; `None` in one of indefinite length.
 pub(crate) type Remaining = Option<u64>;
 
+/// A map or array whose content is being passed over.
+struct Open {
+    remaining: Remaining,
+    depth: u32,
+    is_map: bool,
+}
+
 impl<'b> Cursor<'b> {
     pub(crate) fn new(bytes: &'b [u8], max_depth: u32) -> Self {
-        Self { decoder: Decoder::new(bytes), max_depth: max_depth.min(MAX_RECURSION) }
+        Self { decoder: Decoder::new(bytes), max_depth: max_depth.min(MAX_LEVELS) }
     }
 
     pub(crate) fn position(&self) -> usize {
@@ -299,27 +316,49 @@ impl<'b> Cursor<'b> {
         }
     }
 
-    /// Passes over one item, whatever it is. The recursion is bounded by the depth.
+    /// Passes over one item, whatever it is.
+    ///
+    /// Iterative on purpose: a recursive walk takes 5 KB of stack a level where code is not optimised, which a thread's
+    /// 2 MiB do not hold.
     pub(crate) fn skip(&mut self, mut depth: u32) -> Result<()> {
+        let mut open: Vec<Open> = Vec::new();
+        loop {
+            open.extend(self.skip_head(depth)?);
+            loop {
+                let Some(top) = open.last_mut() else { return Ok(()) };
+                depth = top.depth;
+                if !self.more(&mut top.remaining)? {
+                    open.pop();
+                    continue;
+                }
+                if top.is_map {
+                    // The key comes now; its value is the one item of what opens here.
+                    open.push(Open { remaining: Some(1), depth, is_map: false });
+                }
+                break;
+            }
+        }
+    }
+
+    /// Passes over an item without content, or over the head of one with.
+    fn skip_head(&mut self, mut depth: u32) -> Result<Option<Open>> {
         let start = self.position();
         match self.untagged(&mut depth)? {
             Type::Map | Type::MapIndef => {
-                let (mut remaining, depth) = self.map(depth)?;
-                while self.more(&mut remaining)? {
-                    self.skip(depth)?;
-                    self.skip(depth)?;
-                }
-                Ok(())
+                let (remaining, depth) = self.map(depth)?;
+                Ok(Some(Open { remaining, depth, is_map: true }))
             }
             Type::Array | Type::ArrayIndef => {
                 let depth = self.deeper(depth)?;
                 let length = self.decoder.array();
-                let mut remaining = self.checked(length)?;
-                while self.more(&mut remaining)? {
-                    self.skip(depth)?;
-                }
-                Ok(())
+                Ok(Some(Open { remaining: self.checked(length)?, depth, is_map: false }))
             }
+            found => self.skip_leaf(found, start, depth).map(|()| None),
+        }
+    }
+
+    fn skip_leaf(&mut self, found: Type, start: usize, depth: u32) -> Result<()> {
+        match found {
             Type::String | Type::StringIndef => self.text(depth).map(drop),
             Type::Bytes => {
                 let bytes = self.decoder.bytes();

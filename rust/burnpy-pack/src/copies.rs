@@ -7,7 +7,7 @@ use burnpy_buffer::{AlignedBuf, Bytes};
 
 use crate::error::{Error, Result};
 use crate::reader::Reader;
-use crate::source::{Source, with_helper};
+use crate::source::{Source, on_two_threads};
 
 /// From this length on, a tensor has a block of its own, so that it can be given back alone.
 const OWN_BLOCK: u64 = 2 << 20;
@@ -120,8 +120,8 @@ fn read_pieces(source: &dyn Source, pieces: Vec<(&mut [u8], u64)>) -> Result<()>
     if total < PARALLEL {
         return work();
     }
-    // Without a helper the work is all done here.
-    let (first, second) = with_helper(work, work);
+    // Where the system gives no second thread the work is all done here.
+    let (first, second) = on_two_threads(work, work);
     first.and(second.unwrap_or(Ok(())))
 }
 

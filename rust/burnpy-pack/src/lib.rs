@@ -31,6 +31,10 @@
 
 mod cbor;
 mod copies;
+mod decode;
+mod decode_dtype;
+mod dtype_name;
+mod encode;
 mod error;
 mod header;
 mod limits;

@@ -6,7 +6,8 @@
 
 use burnpy_buffer::DType;
 
-use crate::metadata::plain_dtype;
+use crate::cbor::{ARRAY, MAP, TEXT, UNSIGNED};
+use crate::dtype_name::plain_dtype;
 
 /// A name and what stands behind it, but for the shape, which goes to the caller's list.
 pub(crate) struct PlainTensor<'b> {
@@ -42,11 +43,6 @@ pub(crate) fn read<'b>(bytes: &'b [u8], dims: &mut Vec<u64>) -> Option<PlainTens
     };
     Some(PlainTensor { name, dtype, start, end, param_id, len: bytes.len() - rest.0.len() })
 }
-
-const UNSIGNED: u8 = 0x00;
-const TEXT: u8 = 0x60;
-const ARRAY: u8 = 0x80;
-const MAP: u8 = 0xA0;
 
 struct Rest<'b>(&'b [u8]);
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use crate::encode::{Described, encode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::header::{self, HEADER_SIZE, Header};
 use crate::limits::Limits;
-use crate::metadata::{self, Described};
 use crate::scalar::Scalar;
 use crate::tensor::Tensor;
 use crate::validate::check_payload_len;
@@ -39,7 +39,7 @@ impl Plan {
         let mut places = place(tensors, limits)?;
         let by_name = sorted_by_name(tensors)?;
         let described = by_name.iter().map(|&index| describe(&tensors[index], &places[index]));
-        let encoded = metadata::encode(described, metadata, scalars);
+        let encoded = encode(described, metadata, scalars);
         let size = encoded.len() as u64;
         if size > limits.max_metadata_bytes {
             return Err(Error::over("the size of the metadata in bytes", size, limits.max_metadata_bytes));

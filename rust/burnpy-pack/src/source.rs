@@ -152,7 +152,7 @@ impl Source for FileSource {
         // Halves on page boundaries, so that no page is read by both.
         let (head, tail) = out.split_at_mut((out.len() / 2).next_multiple_of(4096));
         let middle = start + head.len() as u64;
-        let (first, second) = with_helper(
+        let (first, second) = on_two_threads(
             || read_exact_at(&self.file, head, start),
             || read_exact_at(&self.file, &mut *tail, middle),
         );
@@ -169,14 +169,14 @@ impl Source for FileSource {
 }
 
 /// Runs one closure here and the other in a thread of its own; `None` where the system gives no thread.
-pub(crate) fn with_helper<A, B: Send>(
+pub(crate) fn on_two_threads<A, B: Send>(
     here: impl FnOnce() -> A,
     there: impl FnOnce() -> B + Send,
 ) -> (A, Option<B>) {
     std::thread::scope(|scope| {
-        let helper = std::thread::Builder::new().spawn_scoped(scope, there);
+        let second = std::thread::Builder::new().spawn_scoped(scope, there);
         let here = here();
-        let there = helper.ok().map(|helper| helper.join());
+        let there = second.ok().map(|second| second.join());
         (here, there.map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
     })
 }

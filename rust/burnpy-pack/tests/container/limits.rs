@@ -169,7 +169,7 @@ fn levels_are_counted() {
     read(&deep(7), limits(10)).unwrap();
     assert!(read(&deep(8), limits(10)).is_err());
     read(&deep(500), limits(503)).unwrap();
-    // However high the limit, the stack is not endless.
+    // However high the limit, there is an end.
     assert!(read(&deep(3_000_000), limits(u32::MAX)).is_err());
 }
 
