@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     import numpy as np
 
-    from burnpy.pack import TensorInfo, View
+    from burnpy.cli.container import Info
+    from burnpy.pack import View
 
 __all__ = ["Difference", "compare_values"]
 
+_PACKED = frozenset(("f4e2m1fn", "f6e2m3fn", "f6e3m2fn", "f4e2m1fn_x2", "c32"))
 _CHUNK_BYTES = 8 << 20
 """Compared at a time: a tensor larger than memory is no matter, and the chunks stay in the cache's reach."""
 
@@ -19,10 +21,10 @@ class Difference(NamedTuple):
     """How two tensors differ.
 
     Attributes:
-        differing: elements whose bits differ (bytes, of a quantized payload).
+        differing: elements whose bits differ (bytes, where elements are packed).
         size: elements that were compared.
         max_abs_difference: the largest |a − b|, exact for integers, taken in f64 for floats; NaN where one of the two
-            is NaN; ``None`` for a quantized payload, whose bytes say nothing of themselves.
+            is NaN; ``None`` where elements are packed: their bytes say nothing of themselves.
     """
 
     differing: int
@@ -30,31 +32,42 @@ class Difference(NamedTuple):
     max_abs_difference: int | float | None
 
 
-def compare_values(info: TensorInfo, a: View, b: View) -> Difference | None:
+def compare_values(info: Info, a: View, b: View) -> Difference | None:
     """Compare two payloads chunk by chunk; ``None`` where all bits are equal."""
     import numpy as np
 
     # NumPy stands at this edge only: the package itself does no arithmetic on elements.
     left, right = (np.asarray(view).reshape(-1) for view in (a, b))
     differing, maximum = 0, None
+    is_packed = info.scheme is not None or info.dtype in _PACKED
     step = max(1, _CHUNK_BYTES // left.itemsize)
     for start in range(0, left.size, step):
         chunks = left[start : start + step], right[start : start + step]
-        count, largest = _compare_chunk(*chunks, quantized=info.scheme is not None)
+        count, largest = _compare_chunk(*chunks, packed=is_packed)
         differing += count
         maximum = _larger(maximum, largest)
     return Difference(differing, left.size, maximum) if differing else None
 
 
 def _compare_chunk(
-    a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], *, quantized: bool
+    a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], *, packed: bool
 ) -> tuple[int, int | float | None]:
-    bits = f"u{a.itemsize}"
-    different = a.view(bits) != b.view(bits)
+    different = _differing(a, b)
     count = int(different.sum())
-    if count == 0 or quantized:
+    if count == 0 or packed:
         return count, None
     return count, _max_abs_difference(a[different], b[different])
+
+
+def _differing(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    if a.dtype.kind == "c":
+        # No integer is as wide as the widest of them.
+        parts: np.ndarray[Any, Any] = a.view("u4").reshape(a.size, -1) != b.view("u4").reshape(b.size, -1)
+        either: np.ndarray[Any, Any] = parts.max(axis=1)
+        return either
+    bits = f"u{a.itemsize}"
+    different: np.ndarray[Any, Any] = a.view(bits) != b.view(bits)
+    return different
 
 
 def _max_abs_difference(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> int | float:
@@ -67,7 +80,8 @@ def _max_abs_difference(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> int
         bits = f"u{a.itemsize}"
         x, y = a.view(bits), b.view(bits)
         return int(np.where(a > b, x - y, y - x).max())
-    x, y = a.astype(np.float64), b.astype(np.float64)
+    wide = np.complex128 if a.dtype.kind == "c" else np.float64
+    x, y = a.astype(wide), b.astype(wide)
     # Two infinities are 0 apart, not NaN; so are two NaNs of other bits.
     same = (x == y) | (np.isnan(x) & np.isnan(y))
     with np.errstate(invalid="ignore", over="ignore"):

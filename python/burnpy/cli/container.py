@@ -11,27 +11,56 @@ from burnpy.cli.text import json_float
 if TYPE_CHECKING:
     from burnpy._shards import ShardedReader
     from burnpy._typing import Backend
-    from burnpy.pack import Reader, Scalar
+    from burnpy.cli.foreign import ForeignContainer, ForeignInfo, PlainValue
+    from burnpy.pack import Reader, Scalar, TensorInfo
 
-    Container: TypeAlias = Reader | ShardedReader
+    Container: TypeAlias = Reader | ShardedReader | ForeignContainer
+    Info: TypeAlias = TensorInfo | ForeignInfo
 
-__all__ = ["Container", "opened", "opened_file", "scalar_json"]
+__all__ = ["Container", "Info", "opened", "opened_file", "scalar_json"]
 
 if not TYPE_CHECKING:
-    Container = object
+    Container = Info = object
 
 
 @contextmanager
 def opened(path: str, *, backend: Backend = "pread") -> Iterator[Container]:
-    """Open a file, or all files of an index, for as long as the block runs.
+    """Open a file of any format, or all files of an index, for as long as the block runs.
 
-    Reads through the open file, not a map: a command should not die of a file that another process cuts.
+    Burnpacks are read through the open file, not a map: a command should not die of a file that another process cuts.
     """
+    with closing(_open(path, backend)) as container:
+        yield container
+
+
+def _open(path: str, backend: Backend) -> Container:
     # Here, not at the top: `burnpy --help` need not load what reads files.
+    from burnpy.errors import CheckpointError, Error, InvalidHeader, InvalidMagicNumber, ValidationError
     from burnpy.safe_open import open_reader
 
-    with closing(open_reader(path, backend=backend)) as reader:
-        yield reader
+    no_burnpack: Error
+    try:
+        return open_reader(path, backend=backend)
+    except (InvalidMagicNumber, InvalidHeader) as error:
+        no_burnpack = error
+    except ValidationError as error:
+        if not path.endswith(".index.json"):
+            raise
+        no_burnpack = error
+    from burnpy.cli.foreign import ForeignContainer
+    from burnpy.store.checkpoint import open as open_checkpoint
+
+    try:
+        checkpoint = open_checkpoint(path)
+        if checkpoint.format.startswith("burnpack"):
+            checkpoint.close()
+            raise no_burnpack
+        return ForeignContainer(checkpoint)
+    except CheckpointError as error:
+        # What is nothing at all is told as everywhere: what it looks like instead of a burnpack.
+        if error.kind == "not a checkpoint":
+            raise no_burnpack from None
+        raise
 
 
 @contextmanager
@@ -43,7 +72,11 @@ def opened_file(path: str) -> Iterator[Reader]:
         yield reader
 
 
-def scalar_json(scalar: Scalar) -> dict[str, Any]:
-    """A scalar's kind and value; a float that JSON cannot say is a word."""
+def scalar_json(scalar: Scalar | PlainValue) -> dict[str, Any]:
+    """A scalar's kind and value; what JSON cannot say is a word."""
     value = scalar.value
-    return {"kind": scalar.kind, "value": json_float(value) if isinstance(value, float) else value}
+    if isinstance(value, float):
+        value = json_float(value)
+    elif value is not None and not isinstance(value, bool | int | str):
+        value = repr(value)
+    return {"kind": scalar.kind, "value": value}

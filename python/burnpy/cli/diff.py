@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from burnpy.cli.arguments import Subparsers
 from burnpy.cli.compare import Difference, compare_values
-from burnpy.cli.container import Container, opened, scalar_json
+from burnpy.cli.container import Container, Info, opened, scalar_json
 from burnpy.cli.text import escape, json_float, name_text, shape_text
-
-if TYPE_CHECKING:
-    from burnpy.pack import TensorInfo
 
 __all__ = ["add_to"]
 
@@ -70,7 +67,7 @@ def _tensor_difference(a: Container, b: Container, name: str, *, ids: bool) -> d
     return facts | ({"values": _values_json(values)} if values is not None else {})
 
 
-def _facts(info: TensorInfo, *, ids: bool) -> dict[str, Any]:
+def _facts(info: Info, *, ids: bool) -> dict[str, Any]:
     facts: dict[str, Any] = {"dtype": info.dtype, "shape": list(info.shape)}
     if info.scheme is not None:
         facts["scheme"] = vars(info.scheme)

@@ -1,24 +1,21 @@
-"""``burnpy inspect``: what is in a file, from its header and metadata alone."""
+"""``burnpy inspect``: what is in a file of any format, from its header and metadata alone."""
 
 from __future__ import annotations
 
 import argparse
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from burnpy.cli.arguments import Subparsers, at_least
-from burnpy.cli.container import Container, opened, scalar_json
+from burnpy.cli.container import Container, Info, opened, scalar_json
 from burnpy.cli.table import lines, terminal_width
 from burnpy.cli.text import cells, escape, name_text, shape_text, size_text
-
-if TYPE_CHECKING:
-    from burnpy.pack import TensorInfo
 
 __all__ = ["add_to"]
 
 _COLUMNS = ("name", "dtype", "shape", "size", "param id")
-_SORT_KEYS: dict[str, Callable[[TensorInfo], Any] | None] = {
+_SORT_KEYS: dict[str, Callable[[Info], Any] | None] = {
     "data": None,  # the reader's own order
     "name": lambda info: info.name,
     "size": lambda info: -info.nbytes,
@@ -55,8 +52,12 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _as_text(reader: Container, infos: Sequence[TensorInfo], shown: Sequence[TensorInfo]) -> Iterator[str]:
-    yield f"{escape(str(reader.path))}: {_total_text(infos)}"
+def _as_text(reader: Container, infos: Sequence[Info], shown: Sequence[Info]) -> Iterator[str]:
+    from burnpy._shards import ShardedReader
+    from burnpy.pack import Reader
+
+    format = getattr(reader, "format", None)
+    yield f"{escape(str(reader.path))}: {'' if format is None else f'{format}, '}{_total_text(infos)}"
     if shown:
         yield ""
         yield from lines(_COLUMNS, [_row(info) for info in shown], right=(3,), width=terminal_width())
@@ -65,31 +66,34 @@ def _as_text(reader: Container, infos: Sequence[TensorInfo], shown: Sequence[Ten
     yield from _section("metadata", reader.metadata().items())
     scalars = reader.scalars().items()
     yield from _section("scalars", ((name, f"{_scalar_text(s.value)} ({s.kind})") for name, s in scalars))
+    if not isinstance(reader, Reader | ShardedReader):
+        yield from _section("ties", ((tie[0], ", ".join(tie[1:])) for tie in reader.ties()))
+        yield from _section("no data, not built", reader.skipped())
 
 
-def _total_text(infos: Sequence[TensorInfo]) -> str:
+def _total_text(infos: Sequence[Info]) -> str:
     count = len(infos)
     elements, num_bytes = _totals(infos)
     return f"{count:,} tensor{'s' * (count != 1)}, {elements:,} elements, {size_text(num_bytes)}"
 
 
-def _totals(infos: Iterable[TensorInfo]) -> tuple[int, int]:
+def _totals(infos: Iterable[Info]) -> tuple[int, int]:
     pairs = [(math.prod(info.shape), info.nbytes) for info in infos]
     return sum(elements for elements, _ in pairs), sum(num_bytes for _, num_bytes in pairs)
 
 
-def _row(info: TensorInfo) -> tuple[str, ...]:
+def _row(info: Info) -> tuple[str, ...]:
     param_id = "-" if info.param_id is None else str(info.param_id)
     return name_text(info.name), _dtype_text(info), shape_text(info.shape), size_text(info.nbytes), param_id
 
 
-def _dtype_text(info: TensorInfo) -> str:
+def _dtype_text(info: Info) -> str:
     if info.scheme is None:
         return info.dtype
     return f"{info.dtype}({info.scheme.value})"
 
 
-def _scalar_text(value: bool | int | float) -> str:
+def _scalar_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
@@ -105,7 +109,7 @@ def _section(title: str, items: Iterable[tuple[str, str]]) -> Iterator[str]:
         yield f"  {name}{' ' * (widest - cells(name))} = {value}"
 
 
-def _as_json(reader: Container, infos: Sequence[TensorInfo], shown: Sequence[TensorInfo]) -> dict[str, Any]:
+def _as_json(reader: Container, infos: Sequence[Info], shown: Sequence[Info]) -> dict[str, Any]:
     elements, num_bytes = _totals(infos)
     return {
         "file": str(reader.path),
@@ -117,12 +121,15 @@ def _as_json(reader: Container, infos: Sequence[TensorInfo], shown: Sequence[Ten
     }
 
 
-def _layout_json(reader: Container) -> dict[str, int]:
+def _layout_json(reader: Container) -> dict[str, Any]:
     """What only a single file has."""
+    from burnpy._shards import ShardedReader
     from burnpy.pack import Reader
 
-    if not isinstance(reader, Reader):
+    if isinstance(reader, ShardedReader):
         return {}
+    if not isinstance(reader, Reader):
+        return {"format": reader.format, "ties": reader.ties(), "skipped": dict(reader.skipped())}
     header = reader.header
     return {
         "version": header.version,
@@ -131,13 +138,13 @@ def _layout_json(reader: Container) -> dict[str, int]:
     }
 
 
-def _info_json(info: TensorInfo) -> dict[str, Any]:
+def _info_json(info: Info) -> dict[str, Any]:
     told = {
         "name": info.name,
         "dtype": info.dtype,
         "shape": list(info.shape),
         "param_id": info.param_id,
-        "data_offsets": list(info.offsets),
+        "data_offsets": None if info.offsets is None else list(info.offsets),
         "nbytes": info.nbytes,
     }
     return told if info.scheme is None else told | {"scheme": vars(info.scheme)}

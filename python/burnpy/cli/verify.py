@@ -1,4 +1,4 @@
-"""``burnpy verify``: whether files are what Burn's own writer would have written."""
+"""``burnpy verify``: whether files are what their format says; burnpacks, what Burn's own writer would have written."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from burnpy.cli.arguments import Subparsers
 from burnpy.cli.container import opened
 from burnpy.cli.text import escape
-from burnpy.errors import Error, IoError
+from burnpy.errors import CheckpointError, Error, IoError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,8 @@ def add_to(commands: Subparsers) -> None:
     """Declare the command."""
     text = "check files strictly, and tell every reason why one is not valid"
     about = (
-        f"{text}: header and metadata, layout, padding, the values of booleans. The status is 1 where a file is not "
+        f"{text}: header and metadata, layout, padding, the values of booleans. Of other formats, that every tensor "
+        "can be read. The status is 1 where a file is not "
         "valid, 2 where one cannot be read."
     )
     parser = commands.add_parser("verify", help=text, description=about)
@@ -49,10 +50,10 @@ def _problems(path: str) -> Sequence[str]:
             return [_told(problem, reader.path) for problem in reader.problems()]
     except IoError:
         raise  # the disk's fault, not the file's
-    except Error as error:
+    except (CheckpointError, Error) as error:
         return [_told(error, error.path)]
 
 
-def _told(error: Error, path: object) -> str:
+def _told(error: CheckpointError | Error, path: object) -> str:
     """The reason, without the name of the file that is checked; a file of a set keeps its own."""
     return error.message.removeprefix(f"{path}: ")

@@ -21,7 +21,9 @@ __all__ = ["Npz"]
 
 _WRITE_BYTES = 8 << 20
 _MAX_NAME_BYTES = 2**16 - 5
-_NO_NUMPY = frozenset(("bf16", "qfloat", "c32"))
+_NUMPY = frozenset(
+    ("f64", "f32", "f16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "bool", "c64", "c128")
+)
 
 
 class Npz:
@@ -32,9 +34,8 @@ class Npz:
 
     def stored_dtype(self, dtype: str) -> str | None:
         """The dtype itself, or the one of the same bytes; what ``ml_dtypes`` adds would come back as void."""
-        if dtype in _NO_NUMPY or dtype.startswith(("f8", "f6", "f4")):
-            return None
-        return "bool" if dtype == "bool(u8)" else stand_in(dtype)
+        stored = "bool" if dtype == "bool(u8)" else stand_in(dtype)
+        return stored if stored in _NUMPY else None
 
     def name_problem(self, name: str) -> str | None:
         """A zip ends a name at a NUL."""

@@ -259,6 +259,7 @@ class Plan:
         name, old_dtype, report = one.tensor.name, one.mapped.dtype, self._report
         if name != one.source:
             report.renamed.append((name, one.source))
+        if one.mapped.name != one.source:
             changes.append(f"was {one.source}")
         if change := self._adapted(one):
             reason = _reason(guesses.get(one.source.rpartition(".")[0]))
