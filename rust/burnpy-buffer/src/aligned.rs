@@ -243,8 +243,9 @@ mod system {
         unsafe { libc::madvise(block.ptr.as_ptr().cast(), block.capacity, libc::MADV_FREE) };
     }
 
-    /// Takes the offer back, by a write to each page. Adds 1 to 2 ms to the 43 ms of overwriting 512 MiB. Volatile, as the content may have changed behind
-    /// the compiler's back, and a write of what is already there would be left out.
+    /// Takes the offer back, by a write to each page. Adds 1 to 2 ms to the 43 ms of overwriting 512 MiB.
+    /// Volatile, as the content may have changed behind the compiler's back, and a write of what is already
+    /// there would be left out.
     pub(super) fn withdraw(block: &mut Block) {
         for start in (0..block.capacity).step_by(SMALLEST_PAGE) {
             // SAFETY: `start` is inside of the block, which `&mut` makes ours alone.

@@ -28,21 +28,24 @@ mod x86_64 {
         let (src_head, src) = src.split_at(head);
         dst_head.copy_from_slice(src_head);
 
-        let (mut dst, mut src) = (dst.chunks_exact_mut(LINE), src.chunks_exact(LINE));
-        for (dst, src) in dst.by_ref().zip(src.by_ref()) {
-            copy_line(dst, src);
+        let ((lines, dst), (src_lines, src)) = (dst.as_chunks_mut::<LINE>(), src.as_chunks::<LINE>());
+        for (dst, src) in lines.iter_mut().zip(src_lines) {
+            // SAFETY: the head is cut off, so that every line starts at a multiple of 64.
+            unsafe { copy_line(dst, src) };
         }
-        dst.into_remainder().copy_from_slice(src.remainder());
+        dst.copy_from_slice(src);
         // Streamed stores are unordered; the fence puts them before whatever hands the copy on.
         // SAFETY: SSE, which every x86-64 has.
         unsafe { _mm_sfence() };
     }
 
+    /// # Safety
+    /// `dst` must start at a multiple of 16.
     #[inline(always)]
-    fn copy_line(dst: &mut [u8], src: &[u8]) {
+    unsafe fn copy_line(dst: &mut [u8; LINE], src: &[u8; LINE]) {
         let (to, from) = (dst.as_mut_ptr().cast::<__m128i>(), src.as_ptr().cast::<__m128i>());
-        // SAFETY: both slices are one line of 64 bytes, `dst` starts at a multiple of 64, and SSE2 is part
-        // of x86-64. A prefetch may name any address.
+        // SAFETY: both are four vectors long, `dst` is aligned to them as the caller says, and SSE2 is part of
+        // x86-64. A prefetch may name any address.
         unsafe {
             _mm_prefetch::<_MM_HINT_T0>(from.wrapping_byte_add(16 * LINE).cast());
             let line = [
