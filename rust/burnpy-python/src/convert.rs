@@ -145,6 +145,14 @@ pub(crate) fn scheme_to_python(py: Python<'_>, dtype: DType) -> PyResult<Option<
     scheme_class(py)?.call((), Some(&fields)).map(Some)
 }
 
+/// A dtype as `PyDType` takes it: its text form, or the scheme of a quantized one.
+pub(crate) fn dtype_to_python(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyAny>> {
+    Ok(match scheme_to_python(py, dtype)? {
+        Some(scheme) => scheme,
+        None => PyString::new(py, dtype.name()).into_any(),
+    })
+}
+
 fn by_name<T: Copy>(what: &str, name: &str, all: &[T], name_of: fn(T) -> &'static str) -> PyResult<T> {
     let found = all.iter().find(|&&one| name_of(one) == name).copied();
     let known: Vec<_> = all.iter().map(|&one| name_of(one)).collect();
@@ -168,8 +176,8 @@ pub(crate) fn scalar_value(py: Python<'_>, scalar: Scalar) -> PyResult<Bound<'_,
     })
 }
 
-/// A Python value as a scalar: `bool` → Bool, `float` → Float, `int` → UInt if it is not negative, else Int; NumPy's
-/// scalars by their dtype.
+/// A Python value as a scalar: `bool` → Bool, `float` → Float, `int` → UInt if it is not negative, else Int; a scalar of
+/// NumPy by its dtype.
 pub(crate) fn scalar_from_value(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Scalar> {
     if value.is_instance_of::<PyBool>() {
         return Ok(Scalar::Bool(value.extract()?));

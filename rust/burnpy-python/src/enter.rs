@@ -1,13 +1,12 @@
 //! The one gate out of Python: releases the GIL, runs, maps the error.
 
+use std::io;
+
+use burnpy_pack::{Error, ErrorKind};
 use pyo3::exceptions::{PyFileNotFoundError, PyIsADirectoryError, PyOSError, PyPermissionError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
-
-use std::io;
-
-use burnpy_pack::{Error, ErrorKind};
 
 /// Runs a closure without the GIL and turns its error into the Python exception of its kind.
 pub(crate) fn enter<T: Send>(py: Python<'_>, run: impl FnOnce() -> Result<T, Error> + Send) -> PyResult<T> {
@@ -104,7 +103,7 @@ fn errno_of(io: &io::Error) -> i32 {
 }
 
 /// The system's text without the number that Rust appends.
-fn strerror_of(io: &io::Error) -> String {
+pub(crate) fn strerror_of(io: &io::Error) -> String {
     let text = io.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_owned()
 }

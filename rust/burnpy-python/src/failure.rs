@@ -7,7 +7,7 @@ use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::enter::error_class;
+use crate::enter::{error_class, strerror_of};
 
 /// An error of one of the foreign formats.
 #[derive(Debug)]
@@ -115,8 +115,7 @@ fn checkpoint_error(py: Python<'_>, path: &Path, fields: &Fields<'_>) -> PyResul
 
 /// Python's own exception; `OSError` picks the subclass by the number.
 fn os_error(error: &io::Error, path: &Path) -> PyErr {
-    let text = error.to_string();
-    let text = text.split(" (os error").next().unwrap_or(&text).to_owned();
+    let text = strerror_of(error);
     match error.raw_os_error() {
         Some(errno) => PyOSError::new_err((errno, text, path.display().to_string())),
         None => PyOSError::new_err(format!("{}: {text}", path.display())),

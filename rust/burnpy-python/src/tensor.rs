@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::array::payload_of;
-use crate::convert::{PyDType, scheme_to_python};
+use crate::convert::{PyDType, dtype_to_python, scheme_to_python};
 use crate::enter::{Raised, enter, error_class};
 use crate::import::{Held, unfilled_bytes};
 
@@ -141,10 +141,7 @@ impl PyTensor {
     /// ``(name, dtype, shape, param_id, bytes)``; dtype is the scheme of a quantized tensor.
     #[allow(clippy::wrong_self_convention, reason = "Burn's name")]
     fn into_parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let dtype = match scheme_to_python(py, self.0.dtype)? {
-            Some(scheme) => scheme,
-            None => self.0.dtype.name().into_pyobject(py)?.into_any(),
-        };
+        let dtype = dtype_to_python(py, self.0.dtype)?;
         (self.name(), dtype, self.shape(py)?, self.param_id(), self.to_bytes(py)?).into_pyobject(py)
     }
 

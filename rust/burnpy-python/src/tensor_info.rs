@@ -5,7 +5,7 @@ use burnpy_pack::Entry;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
-use crate::convert::{PyDType, scheme_to_python};
+use crate::convert::{PyDType, dtype_to_python, scheme_to_python};
 
 /// What a container says of one tensor; nothing of the payload was read for it.
 #[pyclass(frozen, name = "TensorInfo", module = "burnpy.pack", eq)]
@@ -88,10 +88,7 @@ impl PyTensorInfo {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let (py, info) = (slf.py(), slf.get());
-        let dtype = match info.scheme(py)? {
-            Some(scheme) => scheme,
-            None => PyString::new(py, info.dtype()).into_any(),
-        };
+        let dtype = dtype_to_python(py, info.dtype)?;
         let args = (info.name(), dtype, info.shape(py)?, info.param_id, info.offsets);
         (slf.get_type().getattr("_restore")?, args).into_pyobject(py)
     }
