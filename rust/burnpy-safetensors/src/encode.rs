@@ -30,8 +30,9 @@ pub struct Plan {
     pub total: u64,
 }
 
-/// Plans a file: wide dtypes first, then by name; metadata keys sorted, so that equal input gives equal bytes
-/// (Unlike Burn: its files have them in hash order).
+/// Plans a file: wide dtypes first, then by name; metadata keys sorted, so that equal input gives equal bytes.
+///
+/// Unlike Burn: its files have the keys in hash order.
 ///
 /// ```
 /// use burnpy_safetensors::{Dtype, Header, Spec, plan};
