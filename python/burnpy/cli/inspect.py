@@ -10,7 +10,7 @@ from typing import Any
 from burnpy.cli.arguments import Subparsers, at_least
 from burnpy.cli.container import Container, Info, opened, scalar_json
 from burnpy.cli.table import lines, terminal_width
-from burnpy.cli.text import cells, escape, name_text, shape_text, size_text
+from burnpy.cli.text import cells, escape, name_text, scalar_text, shape_text, size_text
 
 __all__ = ["add_to"]
 
@@ -65,7 +65,7 @@ def _as_text(reader: Container, infos: Sequence[Info], shown: Sequence[Info]) ->
         yield f"... and {len(infos) - len(shown):,} more"
     yield from _section("metadata", reader.metadata().items())
     scalars = reader.scalars().items()
-    yield from _section("scalars", ((name, f"{_scalar_text(s.value)} ({s.kind})") for name, s in scalars))
+    yield from _section("scalars", ((name, f"{scalar_text(s.value)} ({s.kind})") for name, s in scalars))
     if not isinstance(reader, Reader | ShardedReader):
         yield from _section("ties", ((tie[0], ", ".join(tie[1:])) for tie in reader.ties()))
         yield from _section("no data, not built", reader.skipped())
@@ -91,10 +91,6 @@ def _dtype_text(info: Info) -> str:
     if info.scheme is None:
         return info.dtype
     return f"{info.dtype}({info.scheme.value})"
-
-
-def _scalar_text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
 def _section(title: str, items: Iterable[tuple[str, str]]) -> Iterator[str]:

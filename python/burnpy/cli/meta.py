@@ -7,7 +7,7 @@ import sys
 
 from burnpy.cli.arguments import Subparsers
 from burnpy.cli.container import Container, opened, opened_file, scalar_json
-from burnpy.cli.text import escape
+from burnpy.cli.text import escape, scalar_text
 from burnpy.errors import BurnpyError
 
 __all__ = ["add_to"]
@@ -87,8 +87,7 @@ def _value(reader: Container, key: str) -> str:
 
 
 def _scalar_texts(reader: Container) -> dict[str, str]:
-    values = {name: scalar.value for name, scalar in reader.scalars().items()}
-    return {name: str(v).lower() if isinstance(v, bool) else repr(v) for name, v in values.items()}
+    return {name: scalar_text(scalar.value) for name, scalar in reader.scalars().items()}
 
 
 def set_(options: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import math
 import unicodedata
 from collections.abc import Iterable
 
-__all__ = ["cells", "escape", "json_float", "name_text", "shape_text", "shorten", "size_text"]
+__all__ = ["cells", "escape", "json_float", "name_text", "scalar_text", "shape_text", "shorten", "size_text"]
 
 _UNITS = ("kB", "MB", "GB", "TB")
 
@@ -98,6 +98,16 @@ def shape_text(shape: Iterable[int]) -> str:
         ('2x3', 'scalar')
     """
     return "x".join(map(str, shape)) or "scalar"
+
+
+def scalar_text(value: bool | int | float) -> str:
+    """A scalar's value in words.
+
+    Example:
+        >>> scalar_text(True), scalar_text(3), scalar_text(0.5)
+        ('true', '3', '0.5')
+    """
+    return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
 def json_float(value: float) -> float | str:
