@@ -8,7 +8,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -278,17 +277,15 @@ def test_another_thread_goes_on_while_512_mb_are_saved(tmp_path: Path) -> None:
     tensors = {str(i): np.zeros(128 << 20, np.uint8) for i in range(4)}
     path = tmp_path / "model.bpk"
     saving = threading.Thread(target=save_file, args=(tensors, path))
-    counted, gap, last = 0, 0.0, time.perf_counter()
     saving.start()
+    # The scratch file comes and goes within one call of the core, which would let nobody see it if it kept the GIL.
+    seen = 0
     while saving.is_alive():
-        counted += 1
-        now = time.perf_counter()
-        gap, last = max(gap, now - last), now
+        seen += any(file.suffix == ".tmp" for file in tmp_path.iterdir())
     saving.join()
     size = path.stat().st_size
     path.unlink()
-    print(f"counted to {counted} meanwhile, the longest gap was {1000 * gap:.1f} ms")
-    assert size > 512 << 20 and counted > 10_000
+    assert size > 512 << 20 and seen > 0
 
 
 def test_300_saves_and_loads_leave_memory_and_descriptors_flat(tmp_path: Path) -> None:
