@@ -54,6 +54,15 @@ def test_run_time_dependencies_are_numpy_and_ml_dtypes_alone() -> None:
     assert names == {"numpy", "ml-dtypes"}
 
 
+def test_unsafe_code_stands_where_the_architecture_lists_it() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    section = page.split("## Unsafe code lives in")[1].split("\n## ")[0]
+    listed = set(re.findall(r"`(rust/[\w/-]+\.rs)`", section))
+    code = re.compile(r"^[^/\n]*\bunsafe\s*(?:\{|fn\b|impl\b|extern\b)", re.MULTILINE)
+    sources = (ROOT / "rust").glob("*/src/**/*.rs")
+    assert {str(path.relative_to(ROOT)) for path in sources if code.search(path.read_text())} == listed
+
+
 def test_every_verb_of_the_readme_is_in_the_makefile() -> None:
     verbs = set(re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
     told = set(re.findall(r"\bmake ([a-z-]+)", "".join(page.read_text() for page in PAGES)))
