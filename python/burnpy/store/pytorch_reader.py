@@ -33,6 +33,7 @@ _FORMATS = {
 _KINDS = {
     "malformed pickle": "Pickle",
     "unsafe global": "Pickle",
+    "over limit": "Pickle",
     "malformed archive": "Zip",
     "missing key": "KeyNotFound",
 }
