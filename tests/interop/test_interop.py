@@ -353,3 +353,48 @@ def test_burn_finds_the_same_in_every_golden_file_that_burnpy_wrote_again(tmp_pa
     assert len(files) > 25
     for path, before, after in zip(files, dump(*files), dump(*copies), strict=True):
         assert after == before, path
+
+
+# Checkpoints of PyTorch.
+
+
+def a_checkpoint_of_torch(folder: Path) -> tuple[Path, dict[str, np.ndarray[Any, Any]]]:
+    """An encoder layer and a head that shares its weight with the embedding, and the arrays that torch has of it."""
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    model = torch.nn.Module()
+    model.embed = torch.nn.Embedding(1500, 128)
+    model.layer = torch.nn.TransformerEncoderLayer(128, 4, 512, batch_first=True)
+    model.head = torch.nn.Linear(128, 1500, bias=False)
+    model.head.weight = model.embed.weight
+    torch.save({"model": model.state_dict(), "epoch": 3}, folder / "model.pt")
+    return folder / "model.pt", {name: value.numpy() for name, value in model.state_dict().items()}
+
+
+def a_golden_checkpoint(folder: Path) -> tuple[Path, dict[str, np.ndarray[Any, Any]]]:
+    """The same kind of layer, small; its values are compared with their hashes elsewhere."""
+    path = GOLDEN / "pytorch" / "model_encoder_layer_zip.pt"
+    with burnpy.open(path) as checkpoint:
+        return path, {name: np.array(view) for name, view in checkpoint.items()}
+
+
+@pytest.mark.golden
+@pytest.mark.parametrize("checkpoint", [a_checkpoint_of_torch, a_golden_checkpoint])
+def test_burn_reads_a_checkpoint_of_torch_in_its_own_conventions(checkpoint, tmp_path):
+    path, arrays = checkpoint(tmp_path)
+
+    report = burnpy.convert(path, tmp_path / "model.bpk", adapter="pytorch")
+
+    expected = {}
+    for name, array in arrays.items():
+        owner, _, param = name.rpartition(".")
+        if owner.rpartition(".")[2] in ("norm1", "norm2"):
+            name = f"{owner}.{'gamma' if param == 'weight' else 'beta'}"
+        elif param == "weight" and not name.startswith("embed"):
+            array = array.T
+        expected[name] = tensor(name, "F32", array.shape, array.tobytes())
+    scalars = {"epoch": {"kind": "UInt", "bits": f"{3:016x}"}} if report.scalars else {}
+    assert_burn_reads(tmp_path / "model.bpk", content(list(expected.values()), scalars))
+    if "head.weight" in arrays:
+        assert report.ties == [["embed.weight", "head.weight"]]
+        assert report.top_level_key == "model"
