@@ -87,6 +87,18 @@ impl PyWriter {
         slf
     }
 
+    /// Sets whether ``write_to_file`` waits until the disk has the file, and returns the writer.
+    fn durable(slf: Bound<'_, Self>, on: bool) -> Bound<'_, Self> {
+        slf.get().change(|writer| writer.durable(on));
+        slf
+    }
+
+    /// Sets what may not be exceeded, and returns the writer.
+    fn limits(slf: Bound<'_, Self>, limits: PyLimits) -> Bound<'_, Self> {
+        slf.get().change(|writer| writer.limits(limits.0));
+        slf
+    }
+
     /// Length of the container in bytes; plans it, and calls no provider.
     ///
     /// Raises:
