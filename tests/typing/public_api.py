@@ -9,6 +9,14 @@ import numpy as np
 import burnpy
 from burnpy.numpy import load, load_file, save, save_file
 from burnpy.pack import Reader, Scalar, Tensor, TensorInfo, View, Writer
+from burnpy.store import (
+    BurnpackStore,
+    ConversionReport,
+    Lost,
+    PytorchStore,
+    SafetensorsStore,
+    TensorSnapshot,
+)
 
 Array = np.ndarray[Any, Any]
 
@@ -44,6 +52,21 @@ def checkpoint(path: Path) -> None:
         assert_type(opened.info("w").shape, tuple[int, ...])
         assert_type(opened["w"].numpy(), Array)
         assert_type(opened.ties(), list[list[str]])
+
+
+def conversion(path: Path) -> None:
+    report = burnpy.convert(path, "model.bpk", map=[("^a", "b")], adapter="pytorch", dtype="bf16")
+    assert_type(report, ConversionReport)
+    assert_type(report.written, list[str])
+    assert_type(report.lost, list[Lost])
+
+
+def stores(path: Path) -> None:
+    store = SafetensorsStore.from_file(path, overwrite=True).with_regex("^fc").metadata("author", "me")
+    assert_type(store, SafetensorsStore)
+    assert_type(store.get_tensor("w"), TensorSnapshot | None)
+    assert_type(BurnpackStore.from_bytes().get_bytes(), bytes)
+    assert_type(PytorchStore.from_file(path, top_level_key=None).keys(), list[str])
 
 
 def container(path: Path) -> None:
