@@ -11,7 +11,7 @@ import pytest
 from burnpy import safe_open, save_sharded
 from burnpy.errors import DTypeError
 from burnpy.numpy import load_file
-from burnpy.pack import Tensor, ValidationError
+from burnpy.pack import Tensor, TensorNotFound, ValidationError
 
 
 def layers(count: int = 5, size: int = 100) -> dict[str, Any]:
@@ -57,16 +57,37 @@ def test_a_file_holds_at_most_so_many_bytes(limit: int | str, count: int, tmp_pa
     assert len(list(tmp_path.glob("*.bpk"))) == count
 
 
-@pytest.mark.parametrize("limit", [0, -1, "5", "5 apples", "GB", ""])
-def test_a_limit_that_means_nothing_is_refused(limit: int | str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "limit",
+    [
+        0,
+        -1,
+        "5",
+        "5 apples",
+        "GB",
+        "",
+        "1e3KB",
+        "9" * 400 + "TB",
+        None,
+        1.5,
+        float("nan"),
+        b"5GB",
+        "\u0663KB",
+    ],
+    ids=lambda limit: repr(limit)[:20],
+)
+def test_a_limit_that_means_nothing_is_refused(limit: Any, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="max_shard_bytes must be"):
         save_sharded(layers(), tmp_path, limit)
     assert os.listdir(tmp_path) == []
 
 
 def test_no_tensor_is_a_set_of_one_file(tmp_path: Path) -> None:
-    with safe_open(save_sharded({}, tmp_path, metadata={"k": "v"})) as handle:
-        assert list(handle.keys()) == []
+    index = save_sharded({}, tmp_path, metadata={"k": "v"}, scalars={"n": 3})
+    with safe_open(index) as handle:
+        assert list(handle.keys()) == [] and len(handle) == 0
+        assert (handle.metadata(), handle.scalars()) == ({"k": "v"}, {"n": 3})
+    assert load_file(index, with_metadata=True) == ({}, {"k": "v"})
     with safe_open(tmp_path / "model-00001-of-00001.bpk") as handle:
         assert list(handle.keys()) == [] and handle.metadata() == {"k": "v"}
     assert len(os.listdir(tmp_path)) == 2
@@ -124,3 +145,59 @@ def test_the_names_of_a_set_can_be_chosen(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["ema [1]-00001-of-00001.bpk", "ema [1].bpk.index.json"]
     assert list(load_file(tmp_path / "ema [1]-00001-of-00001.bpk")) == ["layer0"]
     assert index.name == "ema [1].bpk.index.json"
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "../a", 3, None])
+def test_a_name_that_leads_elsewhere_is_refused(name: Any, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="name must be the first part of a file's name"):
+        save_sharded(layers(), tmp_path / "set", name=name)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"tensors": [1]}, "tensors must be a mapping, got list"),
+        ({"tensors": {b"a": np.zeros(1)}}, "keys of tensors must be str, got bytes b'a'"),
+        ({"param_ids": 3}, "param_ids must be a mapping, got int"),
+        ({"param_ids": {3: 3}}, "keys of param_ids must be str, got int 3"),
+    ],
+)
+def test_arguments_of_another_type_are_named(arguments: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=message):
+        save_sharded(**{"tensors": layers(), "folder": tmp_path / "set", **arguments})
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_closed_set_says_so_whatever_it_is_asked(tmp_path: Path) -> None:
+    with safe_open(save_sharded(layers(), tmp_path, 400)) as handle:
+        view = handle["layer1"]
+    for ask in (
+        lambda: list(handle),
+        lambda: len(handle),
+        lambda: "layer1" in handle,
+        lambda: handle["layer1"],
+    ):
+        with pytest.raises(ValueError, match="the reader is closed"):
+            ask()
+    with pytest.raises(ValueError, match="the reader is closed"):
+        view.numpy()
+    assert "5 tensors in 5 files" in repr(handle)
+
+
+def test_an_unknown_name_is_told_with_the_nearest(tmp_path: Path) -> None:
+    with (
+        safe_open(save_sharded(layers(), tmp_path, 400)) as handle,
+        pytest.raises(TensorNotFound, match="'layr1'; did you mean 'layer1'") as caught,
+    ):
+        handle["layr1"]
+    assert (caught.value.tensor, caught.value.path) == ("layr1", str(tmp_path / "model.bpk.index.json"))
+
+
+def test_files_of_a_set_may_be_links(tmp_path: Path) -> None:
+    index = save_sharded(layers(), tmp_path / "set", 400)
+    (tmp_path / "linked").mkdir()
+    for number, file in enumerate(sorted(index.parent.iterdir())):
+        file.rename(tmp_path / str(number))
+        (tmp_path / "linked" / file.name).symlink_to(tmp_path / str(number))
+    assert list(load_file(tmp_path / "linked" / index.name)) == list(layers())

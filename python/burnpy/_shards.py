@@ -66,6 +66,7 @@ def save_sharded(
 
     Raises:
         DTypeError, ValidationError, IoError: as ``burnpy.numpy.save_file``.
+        ValueError: ``name`` is no part of a file's name, or ``max_shard_bytes`` no size.
 
     Example:
         >>> import numpy as np
@@ -76,6 +77,7 @@ def save_sharded(
         ['model-00001-of-00003.bpk', 'model-00002-of-00003.bpk']
     """
     folder = Path(folder)
+    _check_arguments(tensors, param_ids, name)
     entries = {key: _entry(key, value) for key, value in tensors.items()}
     shards = fill_shards(entries, num_bytes(max_shard_bytes))
     files = shard_names(name, _core.EXTENSION, len(shards))
@@ -102,6 +104,17 @@ def save_sharded(
             scratch.commit()
     delete_others(folder, name, _core.EXTENSION, files)
     return folder / index_name(name)
+
+
+def _check_arguments(tensors: object, param_ids: object, name: object) -> None:
+    for what, mapping in (("tensors", tensors), ("param_ids", param_ids or {})):
+        if not isinstance(mapping, Mapping):
+            raise TypeError(f"{what} must be a mapping, got {type(mapping).__name__}")
+        for key in mapping:
+            if not isinstance(key, str):
+                raise TypeError(f"keys of {what} must be str, got {type(key).__name__} {key!r}")
+    if not _is_file_name(name):
+        raise ValueError(f"name must be the first part of a file's name, got {name!r}")
 
 
 def index_name(name: str) -> str:
@@ -134,16 +147,15 @@ def num_bytes(size: int | str) -> int:
     Raises:
         ValueError: it is neither, or less than 1.
     """
+    number: float | str = size
     if isinstance(size, str):
-        parts = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]I?B)\s*", size.upper())
-        if parts is None:
-            raise ValueError(
-                f'max_shard_bytes must be a number or a text like "5GB" or "500MiB", got {size!r}'
-            )
-        size = int(float(parts[1]) * _UNITS[parts[2]])
-    if size < 1:
+        parts = re.fullmatch(r"\s*(\d{1,18}(?:\.\d+)?)\s*([KMGT]I?B)\s*", size.upper(), re.ASCII)
+        number = int(float(parts[1]) * _UNITS[parts[2]]) if parts else size
+    if not isinstance(number, int | float) or (isinstance(number, float) and not number.is_integer()):
+        raise ValueError(f'max_shard_bytes must be a number or a text like "5GB" or "500MiB", got {size!r}')
+    if number < 1:
         raise ValueError(f"max_shard_bytes must be at least 1, got {size}")
-    return size
+    return int(number)
 
 
 def fill_shards(entries: Mapping[str, Any], max_bytes: int) -> list[dict[str, Any]]:
@@ -184,7 +196,11 @@ def _split_ids(param_ids: Mapping[str, int], shards: Iterable[Mapping[str, Any]]
 def delete_others(folder: PathLike, name: str, extension: str, files: Iterable[str]) -> None:
     """Delete the files of an older set that are not among the new ones."""
     pattern = re.compile(rf"{re.escape(name)}-\d{{5}}-of-\d{{5}}\.{re.escape(extension)}")
-    for old in set(os.listdir(folder)).difference(files):
+    try:
+        there = os.listdir(folder)
+    except PermissionError:
+        return  # a folder that may be written and not looked into; the new set is whole without this
+    for old in set(there).difference(files):
         if pattern.fullmatch(old):
             Path(folder, old).unlink(missing_ok=True)
 
@@ -207,17 +223,27 @@ class ShardedReader:
 
     def __init__(self, filename: PathLike, *, backend: Backend, strict: bool, private: bool) -> None:
         self._path = os.path.abspath(filename)
+        self._is_closed = False
         self._homes: dict[str, Reader] = {}
         weight_map = _read_index(self._path)
         with ExitStack() as stack:
             self._readers = [
                 stack.enter_context(self._open_shard(file, backend, strict, private))
-                for file in sorted(set(weight_map.values()))
+                for file in sorted(set(weight_map.values())) or self._only_file()
             ]
             by_file = {os.path.basename(str(reader.path)): reader for reader in self._readers}
             for file, reader in by_file.items():
                 self._homes.update(dict.fromkeys(_names_in(file, reader, weight_map, self._path), reader))
             stack.pop_all()
+
+    def _only_file(self) -> list[str]:
+        """The file of a set without tensors, which no tensor names; it has the metadata."""
+        ending = index_name("")
+        if not self._path.endswith(ending):
+            return []
+        name = os.path.basename(self._path).removesuffix(ending)
+        files = shard_names(name, _core.EXTENSION, 1)
+        return files if os.path.exists(os.path.join(os.path.dirname(self._path), files[0])) else []
 
     def _open_shard(self, file: str, backend: Backend, strict: bool, private: bool) -> Reader:
         path = os.path.join(os.path.dirname(self._path), file)
@@ -229,7 +255,7 @@ class ShardedReader:
         return Path(self._path)
 
     def keys(self) -> list[str]:
-        return list(self._homes)
+        return list(self._open_homes())
 
     def view(self, name: str) -> View:
         return self._home(name).view(name)
@@ -257,25 +283,34 @@ class ShardedReader:
         return _merged(reader._capsules(copy=copy) for reader in self._readers)
 
     def close(self) -> None:
+        self._is_closed = True
         for reader in self._readers:
             reader.close()
 
+    def _open_homes(self) -> dict[str, Reader]:
+        if self._is_closed:
+            raise ValueError(f"{self._path}: the reader is closed")
+        return self._homes
+
     def _home(self, name: str) -> Reader:
+        homes = self._open_homes()
         try:
-            return self._homes[name]
+            return homes[name]
         except KeyError:
+            near = _core.closest(name, list(homes))
+            hint = f"; did you mean {near!r}?" if near is not None else ""
             raise TensorNotFound(
-                f"{self._path}: no tensor is named {name!r}", path=self._path, tensor=name
+                f"{self._path}: no tensor is named {name!r}{hint}", path=self._path, tensor=name
             ) from None
 
     def __len__(self) -> int:
-        return len(self._homes)
+        return len(self._open_homes())
 
     def __contains__(self, name: object) -> bool:
-        return name in self._homes
+        return name in self._open_homes()
 
     def __repr__(self) -> str:
-        return f"<{len(self)} tensors in {len(self._readers)} files of {self._path}>"
+        return f"<{len(self._homes)} tensors in {len(self._readers)} files of {self._path}>"
 
 
 def _read_index(path: str) -> dict[str, str]:
@@ -287,13 +322,17 @@ def _read_index(path: str) -> dict[str, str]:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValidationError(f"{path}: not an index of a sharded model: {error}", path=path) from error
     for name, file_name in named.items():
-        if not isinstance(file_name, str) or os.path.basename(file_name) != file_name or not file_name:
+        if not _is_file_name(file_name):
             raise ValidationError(
                 f"{path}: tensor {name!r} is said to be in {file_name!r}, which is no file name",
                 path=path,
                 tensor=name,
             )
     return named
+
+
+def _is_file_name(name: object) -> bool:
+    return isinstance(name, str) and name not in ("", ".", "..") and os.path.basename(name) == name
 
 
 def _names_in(file: str, reader: Reader, weight_map: Mapping[str, str], index: str) -> list[str]:
