@@ -1,5 +1,7 @@
 """`burnpy.pack.Tensor`: resident and deferred."""
 
+import gc
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -8,7 +10,7 @@ import numpy as np
 import pytest
 
 from burnpy.errors import DTypeError
-from burnpy.pack import QuantScheme, Tensor, TensorBytesSizeMismatch, ValidationError
+from burnpy.pack import QuantScheme, Tensor, TensorBytesSizeMismatch, ValidationError, Writer
 
 DTYPES = ["f64", "f32", "flex32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8",
           "bool", "bool(u8)", "bool(u32)"]  # fmt: skip
@@ -156,3 +158,55 @@ def test_a_dtype_error_can_be_pickled() -> None:
     error = DTypeError("no", tensor="w", dtype="complex64")
     copied = pickle.loads(pickle.dumps(error))
     assert (str(copied), copied.tensor, copied.dtype) == ("no", "w", "complex64")
+
+
+@pytest.mark.parametrize(
+    ("array", "dtype"),
+    [
+        (np.array([object()]), "u64"),
+        (np.array([b"abcd"]), "u8"),
+        (np.zeros(1, "M8[s]"), "i64"),
+        (np.zeros(1, [("a", "f4")]), "f32"),
+        (np.zeros(1, np.complex64), "f64"),
+        (np.zeros(1), "i64"),
+        (np.zeros(1, np.float32), "f64"),
+        (np.zeros(1, np.float16), "bf16"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else str(value.dtype),
+)
+def test_an_array_of_other_elements_is_no_payload(array: np.ndarray[Any, Any], dtype: str) -> None:
+    """Its bytes would be written as if they were numbers; those of an object array are addresses."""
+    shape = (4,) if dtype == "u8" else (1,)
+    with pytest.raises(TypeError, match="is no payload of a tensor of"):
+        Tensor("w", dtype, shape, data=array)
+    deferred = Tensor.deferred("w", dtype=dtype, shape=shape, provider=lambda: array)
+    with pytest.raises(ValidationError, match=r'tensor "w".*is no payload of a tensor of'):
+        deferred.to_bytes()
+
+
+@pytest.mark.parametrize(
+    ("array", "dtype"),
+    [
+        (np.zeros(2, np.int16), "bf16"),
+        (np.zeros(1, np.uint32), "bool(u32)"),
+        (np.zeros(1, np.float32), "flex32"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else str(value.dtype),
+)
+def test_integers_stand_for_the_bits_of_any_dtype(array: np.ndarray[Any, Any], dtype: str) -> None:
+    assert Tensor("w", dtype, array.shape, data=array).to_bytes() == array.tobytes()
+    assert Tensor("w", "u8", (array.nbytes,), data=array).to_bytes() == array.tobytes()
+
+
+def test_a_provider_that_refers_to_its_owner_is_collected_with_it() -> None:
+    class Layer:
+        def __init__(self) -> None:
+            self.tensor = Tensor.deferred("w", dtype="u8", shape=(4,), provider=lambda: bytes(self.size))
+            self.size = 4
+
+    layer = Layer()
+    assert layer.tensor.to_bytes() == bytes(4) and Writer([layer.tensor]).size() == 260
+    gone = weakref.ref(layer)
+    del layer
+    gc.collect()
+    assert gone() is None

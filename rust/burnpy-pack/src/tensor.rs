@@ -1,5 +1,6 @@
 //! A tensor on its way into or out of a container.
 
+use std::any::Any;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,6 +17,11 @@ pub trait Provider: Send + Sync {
     /// # Errors
     /// Whatever the provider says; a [`crate::Error`] keeps its kind, an [`std::io::Error`] is `IoError`.
     fn provide(&self) -> Result<Bytes, ProviderError>;
+
+    /// What the provider is, for those who made it and must find it again.
+    fn as_any(&self) -> Option<&dyn Any> {
+        None
+    }
 }
 
 impl<F: Fn() -> Result<Bytes, ProviderError> + Send + Sync> Provider for F {
@@ -107,6 +113,14 @@ impl Tensor {
     /// Whether the bytes have yet to be produced or read.
     pub const fn is_deferred(&self) -> bool {
         !matches!(self.payload, Payload::Resident(_))
+    }
+
+    /// The provider, where this tensor is the only one that has it.
+    pub fn sole_provider(&self) -> Option<&dyn Provider> {
+        match &self.payload {
+            Payload::Deferred { provider, .. } if Arc::strong_count(provider) == 1 => Some(&**provider),
+            _ => None,
+        }
     }
 
     /// The bytes; the tensor stays usable. A deferred one runs its provider every time, a window is read again.

@@ -76,7 +76,8 @@ impl<'py> Arrays<'py> {
             ));
         }
         let byte_len = (array.len() * item_size) as u64;
-        Ok(Tensor::deferred(name, dtype, shape, param_id, byte_len, Arc::new(Unordered(Held::new(array)))))
+        let provider = Arc::new(Unordered(Held::new(array), dtype));
+        Ok(Tensor::deferred(name, dtype, shape, param_id, byte_len, provider))
     }
 
     fn known(&mut self, descr: Bound<'py, PyArrayDescr>) -> Known {
@@ -115,10 +116,14 @@ pub(crate) fn as_array<'a, 'py>(
     Ok(Some(array))
 }
 
-/// The payload that a Python object holds: an array, or any buffer.
-pub(crate) fn payload_of(value: &Bound<'_, PyAny>) -> PyResult<Bytes> {
+/// The payload that a Python object holds for a tensor of a dtype: an array, or any buffer.
+///
+/// # Errors
+/// `TypeError` for an array whose elements are not, and do not stand for, the dtype's.
+pub(crate) fn payload_of(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Bytes> {
     if value.hasattr("__array_interface__")? {
         let array = in_order(value)?;
+        check_elements(&array.dtype(), dtype)?;
         let owner = Arc::new(Held::new(&array));
         return Ok(array_bytes(&array, array.dtype().itemsize(), owner));
     }
@@ -128,17 +133,35 @@ pub(crate) fn payload_of(value: &Bound<'_, PyAny>) -> PyResult<Bytes> {
     })
 }
 
+/// Refuses an array of pointers, texts or other numbers as a payload: its bytes would be written, and mean nothing.
+///
+/// Integers and booleans may stand for the bits of any dtype, since NumPy has not all of them; and any number is bytes.
+fn check_elements(descr: &Bound<'_, PyArrayDescr>, wanted: DType) -> PyResult<()> {
+    let is_bits = match dtype_of(descr) {
+        Some(DType::F32) => matches!(wanted, DType::F32 | DType::Flex32),
+        Some(float @ (DType::F64 | DType::F16 | DType::BF16)) => wanted == float,
+        Some(_) => true,
+        None => descr.num() >= FIRST_USER_DTYPE,
+    };
+    let takes_bytes = matches!(wanted, DType::U8 | DType::QFloat(_)) && dtype_of(descr).is_some();
+    if is_bits || takes_bytes {
+        return Ok(());
+    }
+    let (found, wanted) = (descr.str()?, wanted.name());
+    Err(PyTypeError::new_err(format!("an array of {found} is no payload of a tensor of {wanted}")))
+}
+
 /// The name of a value's type, for messages.
 pub(crate) fn type_name(value: &Bound<'_, PyAny>) -> String {
     value.get_type().fully_qualified_name().map_or_else(|_| "?".to_owned(), |name| name.to_string())
 }
 
 /// An array whose elements are not in the file's order: transposed, strided, reversed, broadcast, big-endian.
-struct Unordered(Held);
+struct Unordered(Held, DType);
 
 impl Provider for Unordered {
     fn provide(&self) -> Result<Bytes, ProviderError> {
-        Python::attach(|py| payload_of(self.0.bind(py))).map_err(|error| Raised(error).into())
+        Python::attach(|py| payload_of(self.0.bind(py), self.1)).map_err(|error| Raised(error).into())
     }
 }
 

@@ -21,6 +21,10 @@ impl Held {
         Self(Some(object.clone().into_any().unbind()))
     }
 
+    pub(crate) const fn object(&self) -> Option<&Py<PyAny>> {
+        self.0.as_ref()
+    }
+
     pub(crate) fn bind<'py>(&self, py: Python<'py>) -> &Bound<'py, PyAny> {
         self.0.as_ref().expect("the object is taken only by drop").bind(py)
     }

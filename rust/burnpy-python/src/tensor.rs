@@ -1,10 +1,12 @@
 //! `burnpy.pack.Tensor`: a named tensor on its way into or out of a container.
 
+use std::any::Any;
 use std::sync::Arc;
 
-use burnpy_buffer::{Bytes, PayloadLenError};
+use burnpy_buffer::{Bytes, DType, PayloadLenError};
 use burnpy_pack::{Provider, ProviderError, Tensor};
 use pyo3::exceptions::PyTypeError;
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
@@ -43,7 +45,7 @@ impl PyTensor {
     ) -> PyResult<Self> {
         let data =
             data.ok_or_else(|| PyTypeError::new_err("data is missing; Tensor.deferred takes a provider"))?;
-        Ok(Self(Tensor::new(name, dtype.0, shape, param_id, payload_of(data)?)))
+        Ok(Self(Tensor::new(name, dtype.0, shape, param_id, payload_of(data, dtype.0)?)))
     }
 
     /// A tensor whose bytes a function produces when they are wanted.
@@ -81,7 +83,7 @@ impl PyTensor {
             Some(len) => len,
             None => dtype.0.payload_len(&shape).map_err(|error| no_length(provider.py(), &name, &error))?,
         };
-        let provider = Arc::new(Function(Held::new(provider)));
+        let provider = Arc::new(Function(Held::new(provider), dtype.0));
         Ok(Self(Tensor::deferred(name, dtype.0, shape, param_id, byte_len, provider)))
     }
 
@@ -145,6 +147,16 @@ impl PyTensor {
         (self.name(), dtype, self.shape(py)?, self.param_id(), self.to_bytes(py)?).into_pyobject(py)
     }
 
+    /// Shows the garbage collector the provider, which often refers to what holds this tensor. One that is shared with
+    /// a writer at work is not shown: it would be counted twice.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        let provider = self.0.sole_provider().and_then(Provider::as_any);
+        match provider.and_then(|any| any.downcast_ref::<Function>()) {
+            Some(Function(held, _)) => visit.call(held.object()),
+            None => Ok(()),
+        }
+    }
+
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let name = self.0.name.as_str().into_pyobject(py)?.repr()?;
         let param_id = self.0.param_id.map_or_else(|| "None".to_owned(), |id| id.to_string());
@@ -158,11 +170,16 @@ impl PyTensor {
 }
 
 /// A Python function that produces a payload.
-struct Function(Held);
+struct Function(Held, DType);
 
 impl Provider for Function {
     fn provide(&self) -> Result<Bytes, ProviderError> {
-        Python::attach(|py| payload_of(&self.0.bind(py).call0()?)).map_err(|error| Raised(error).into())
+        let provide = |py: Python<'_>| payload_of(&self.0.bind(py).call0()?, self.1);
+        Python::attach(provide).map_err(|error| Raised(error).into())
+    }
+
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
     }
 }
 
