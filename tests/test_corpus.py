@@ -72,8 +72,11 @@ def test_a_hostile_file_gives_the_error_that_it_must(case: dict[str, Any], door:
     mode, act = DOORS[door]
     path, kind = CORPUS / case["file"], case[mode]
     if kind is None and door in ARRAY_DOORS and _is_beyond_numpy(path):
-        with pytest.raises((ValueError, OverflowError)):
+        with pytest.raises(errors.ValidationError, match="no array can be made of it") as refused:
             act(path)
+        assert refused.value.tensor in Reader.from_file(path).tensor_names()
+        assert refused.value.path == (None if door == "load" else str(path))
+        assert isinstance(refused.value.__cause__, ValueError | OverflowError)
         return
     if kind is None:
         act(path)

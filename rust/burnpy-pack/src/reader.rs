@@ -348,6 +348,11 @@ impl Reader {
         }
     }
 
+    /// An error of the container's user about a tensor, told with its name and the file.
+    pub fn refusal(&self, entry: &Entry<'_>, what: impl Into<String>) -> Error {
+        self.located(Error::validation(what)).with_tensor(entry.name())
+    }
+
     pub(crate) fn located(&self, error: Error) -> Error {
         match &self.path {
             Some(path) => error.with_path(path),

@@ -4,12 +4,13 @@ use std::fs::File;
 
 use burnpy_buffer::{AlignedBuf, Bytes, MapMode, map_file};
 use burnpy_pack::{Entry, Error, FileSource, Reader, Source};
+use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCapsule, PyDict, PyString};
 
 use crate::dtype::{Element, array_shape};
-use crate::enter::{enter, to_exception};
+use crate::enter::{enter, error_class, to_exception};
 use crate::export::{Arrays, Handover, PyMemory};
 
 /// A reader, and what is made once for all that it hands out.
@@ -59,7 +60,8 @@ impl Open {
         let mut arrays = Arrays::new(py)?;
         self.collect(py, |_, entry| {
             self.reader.check_quantized(entry).map_err(|error| to_exception(py, error))?;
-            array_of(&mut arrays, memory, self.position(entry), entry)
+            let array = array_of(&mut arrays, memory, self.position(entry), entry);
+            array.map_err(|error| self.no_array(py, entry, error))
         })
     }
 
@@ -73,7 +75,8 @@ impl Open {
         let mut arrays = Arrays::new(py)?;
         self.collect(py, |index, entry| {
             let (block, start) = copies.places[index];
-            array_of(&mut arrays, &blocks[block], start, entry)
+            let array = array_of(&mut arrays, &blocks[block], start, entry);
+            array.map_err(|error| self.no_array(py, entry, error))
         })
     }
 
@@ -128,6 +131,22 @@ impl Open {
         Ok(out.into())
     }
 
+    /// A good tensor that is more than an array can be, of 70 axes or 2⁶³ rows of nothing: NumPy's own error says what
+    /// is too much, but not of what.
+    pub(crate) fn no_array(&self, py: Python<'_>, entry: &Entry<'_>, error: PyErr) -> PyErr {
+        let is_refusal =
+            error.is_instance_of::<PyValueError>(py) || error.is_instance_of::<PyOverflowError>(py);
+        let own = error_class(py, "Error").is_ok_and(|class| error.is_instance(py, &class));
+        if own || !is_refusal {
+            return error;
+        }
+        let what = format!("no array can be made of it: {}", error.value(py));
+        let named = self.reader.refusal(entry, what);
+        let raised = to_exception(py, named);
+        raised.set_cause(py, Some(error));
+        raised
+    }
+
     fn whole(&self) -> Option<Bytes> {
         let source = self.reader.source();
         source.view(0..source.len())
@@ -147,7 +166,9 @@ impl Open {
     fn map_again(&self) -> Option<Bytes> {
         self.whole()?;
         let identity = self.reader.source().identity()?;
-        let file = File::open(self.reader.path()?).ok()?;
+        // Another program may have put a pipe in its place, which would be waited for.
+        let file = self.reader.path().filter(|path| path.is_file())?;
+        let file = File::open(file).ok()?;
         let map = map_file(&file, MapMode::Private).ok()?;
         let source = FileSource::new(file).ok()?;
         (source.identity() == Some(identity) && source.len() == self.reader.source().len()).then_some(map)

@@ -101,11 +101,14 @@ impl PyView {
         self.with_entry(py, |open, entry| {
             enter(py, || open.reader.check_quantized(entry))?;
             let mut arrays = Arrays::new(py)?;
-            if let Some(memory) = open.memory(py)? {
-                return array_of(&mut arrays, memory, open.position(entry), entry);
-            }
-            let bytes = enter(py, || open.reader.bytes(entry))?;
-            array_of(&mut arrays, &Bound::new(py, PyMemory::private(bytes))?, 0, entry)
+            let array = match open.memory(py)? {
+                Some(memory) => array_of(&mut arrays, memory, open.position(entry), entry),
+                None => {
+                    let bytes = enter(py, || open.reader.bytes(entry))?;
+                    array_of(&mut arrays, &Bound::new(py, PyMemory::private(bytes))?, 0, entry)
+                }
+            };
+            array.map_err(|error| open.no_array(py, entry, error))
         })
     }
 
@@ -140,13 +143,16 @@ impl PyView {
 
     fn __getitem__<'py>(&self, py: Python<'py>, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let (selection, is_scalar) = self.selection(index)?;
-        let array = self.with_entry(py, |open, entry| match open.memory(py)? {
-            Some(memory) => self.window(py, memory, open.position(entry), &selection),
-            None => {
-                let bytes = self.select(py, open, entry, &selection)?;
-                let memory = Bound::new(py, PyMemory::private(bytes))?;
-                Arrays::new(py)?.contiguous(&memory, 0, Element::of(self.dtype), selection.shape())
-            }
+        let array = self.with_entry(py, |open, entry| {
+            let array = match open.memory(py)? {
+                Some(memory) => self.window(py, memory, open.position(entry), &selection),
+                None => {
+                    let bytes = self.select(py, open, entry, &selection)?;
+                    let memory = Bound::new(py, PyMemory::private(bytes))?;
+                    Arrays::new(py)?.contiguous(&memory, 0, Element::of(self.dtype), selection.shape())
+                }
+            };
+            array.map_err(|error| open.no_array(py, entry, error))
         })?;
         if is_scalar { array.get_item(PyTuple::empty(py)) } else { Ok(array) }
     }
