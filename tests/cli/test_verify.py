@@ -50,7 +50,9 @@ def test_one_wrong_file_among_many_gives_status_1_and_all_are_told(run: Run, mod
     assert "cut off" in outcome.out.splitlines()[1]
 
 
-def test_a_damaged_file_of_another_format_is_not_valid_and_said_to_be_what_it_is(run: Run, tmp_path: Path) -> None:
+def test_a_damaged_file_of_another_format_is_not_valid_and_said_to_be_what_it_is(
+    run: Run, tmp_path: Path
+) -> None:
     (tmp_path / "model.pt").write_bytes(b"PK\x03\x04 and so on, for more than ten bytes")
     outcome = run("verify", tmp_path / "model.pt")
     assert outcome.status == 1
