@@ -107,6 +107,12 @@ class Limits:
     max_depth: int = MAX_CBOR_RECURSION_DEPTH
     max_file_bytes: int = MAX_FILE_SIZE
 
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            most = 2**32 - 1 if name == "max_depth" else 2**64 - 1
+            if not isinstance(value, int) or not 0 <= value <= most:
+                raise ValueError(f"{name} must be an int from 0 to {most}, got {value!r}")
+
 
 @dataclass(frozen=True, kw_only=True)
 class QuantScheme:

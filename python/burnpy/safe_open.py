@@ -195,7 +195,10 @@ def open_reader(
     filename: PathLike, *, backend: Backend, strict: bool = False, private: bool = False
 ) -> Reader | ShardedReader:
     """The reader of a file, or of the files of an index."""
-    if fspath(filename).endswith(".index.json"):
+    path = fspath(filename)
+    if not isinstance(path, str):
+        raise TypeError(f"filename must be a str or a path of str, got {type(path).__name__} {path!r}")
+    if path.endswith(".index.json"):
         from burnpy._shards import ShardedReader
 
         return ShardedReader(filename, backend=backend, strict=strict, private=private)

@@ -60,6 +60,7 @@ def test_set_can_write_elsewhere(run: Run, model: Path, tmp_path: Path) -> None:
         (("--delete", "nothing"), "no metadata entry is named 'nothing'"),
         ((), "nothing to set and nothing to delete"),
         (("no-equals-sign",), "KEY=VALUE"),
+        (("k=\udcff",), "'k=\\udcff' is no UTF-8"),
     ],
 )
 def test_what_cannot_be_set_leaves_the_file_as_it_is(

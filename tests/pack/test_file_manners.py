@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from burnpy.numpy import load_file, save_file
-from burnpy.pack import AlreadyExists, IoError, Tensor, ValidationError, Writer
+from burnpy.pack import AlreadyExists, Error, IoError, Tensor, ValidationError, Writer
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="modes, links and limits as Unix has them")
 
@@ -92,6 +92,61 @@ def test_a_loop_of_links_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "b").symlink_to("a")
     with pytest.raises(IoError, match="symbolic links"):
         save_file({}, tmp_path / "a")
+
+
+@pytest.mark.parametrize("kind", ["pipe", "socket"])
+def test_what_is_no_file_is_neither_replaced_nor_waited_for(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.bpk"
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        os.mknod(path, stat.S_IFSOCK | 0o644)
+    for act in (
+        lambda: save_file({}, path),
+        lambda: load_file(path),
+        lambda: load_file(path, backend="pread"),
+    ):
+        with pytest.raises(IoError, match="a device, pipe or socket") as caught:
+            act()
+        assert (caught.value.errno, caught.value.path) == (errno.EINVAL, str(path))
+    assert os.listdir(tmp_path) == ["model.bpk"] and not path.is_file()
+
+
+def test_a_name_that_is_not_utf8_leads_from_an_error_to_the_file(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"caf\xe9.bpk")
+    path.write_bytes(b"PK\x03\x04")
+    with pytest.raises(Error) as caught:
+        load_file(path)
+    assert caught.value.path == str(path)
+    path.unlink()
+    with pytest.raises(FileNotFoundError) as missing:
+        load_file(path)
+    assert missing.value.filename == str(path)
+
+
+def test_a_fork_during_a_save_takes_nothing_away(tmp_path: Path) -> None:
+    child(
+        """
+        import os, sys
+        from burnpy.numpy import load_file, save_file
+        from burnpy.pack import AtomicFile, Tensor
+
+        def fork():
+            if (pid := os.fork()) == 0:
+                sys.exit(0)  # through the save, in a process that does not own its scratch file
+            os.waitpid(pid, 0)
+            return bytes(4)
+
+        os.chdir(sys.argv[1])
+        save_file({"w": Tensor.deferred("w", dtype="u8", shape=(4,), provider=fork)}, "model.bpk")
+        assert list(load_file("model.bpk")) == ["w"]
+        with AtomicFile("notes") as file:
+            file.write(fork())
+            file.commit()
+        assert sorted(os.listdir()) == ["model.bpk", "notes"]
+        """,
+        str(tmp_path),
+    )
 
 
 def test_a_name_at_the_systems_limit_can_be_saved(tmp_path: Path) -> None:

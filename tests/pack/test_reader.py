@@ -2,6 +2,7 @@
 
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -147,3 +148,12 @@ def test_tensors_that_share_a_place_are_told_apart(tmp_path: Path) -> None:
     save_file({name: np.zeros(0) for name in "cab"}, tmp_path / "m.bpk")
     with Reader.from_file(tmp_path / "m.bpk") as reader:
         assert [reader.view(name).info().name for name in "abc"] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("max_tensors", -1), ("max_tensors", "a"), ("max_depth", 2**40), ("max_file_bytes", 1.5)],
+)
+def test_limits_that_cannot_be_are_refused_when_they_are_made(field: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=f"{field} must be an int from 0 to [0-9]+, got"):
+        Limits(**{field: value})

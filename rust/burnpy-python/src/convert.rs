@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString, PyTuple};
 
-use crate::array::dtype_of;
+use crate::array::{dtype_of, type_name};
 
 /// A backend by its name.
 #[derive(Default)]
@@ -48,6 +48,10 @@ impl FromPyObject<'_, '_> for PyLimits {
     type Error = PyErr;
 
     fn extract(value: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        if !value.hasattr("max_metadata_bytes")? {
+            let found = type_name(&value);
+            return Err(PyTypeError::new_err(format!("limits must be burnpy.pack.Limits, got {found}")));
+        }
         Ok(Self(Limits {
             max_metadata_bytes: value.getattr("max_metadata_bytes")?.extract()?,
             max_tensors: value.getattr("max_tensors")?.extract()?,

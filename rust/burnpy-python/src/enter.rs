@@ -1,6 +1,8 @@
 //! The one gate out of Python: releases the GIL, runs, maps the error.
 
+use std::ffi::OsString;
 use std::io;
+use std::path::PathBuf;
 
 use burnpy_pack::{Error, ErrorKind};
 use pyo3::exceptions::{PyFileNotFoundError, PyIsADirectoryError, PyOSError, PyPermissionError};
@@ -83,12 +85,12 @@ fn kind_after_provider(py: Python<'_>, cause: &PyErr) -> String {
 /// Python's own exception for what concerns the path and not its content.
 fn plain_os_error(io: &io::Error, error: &Error) -> Option<PyErr> {
     let make = match io.kind() {
-        io::ErrorKind::NotFound => PyFileNotFoundError::new_err::<(i32, String, String)>,
-        io::ErrorKind::PermissionDenied => PyPermissionError::new_err::<(i32, String, String)>,
-        io::ErrorKind::IsADirectory => PyIsADirectoryError::new_err::<(i32, String, String)>,
+        io::ErrorKind::NotFound => PyFileNotFoundError::new_err::<(i32, String, OsString)>,
+        io::ErrorKind::PermissionDenied => PyPermissionError::new_err::<(i32, String, OsString)>,
+        io::ErrorKind::IsADirectory => PyIsADirectoryError::new_err::<(i32, String, OsString)>,
         _ => return None,
     };
-    let path = error.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+    let path = error.path.clone().map(PathBuf::into_os_string).unwrap_or_default();
     Some(make((errno_of(io), strerror_of(io), path)))
 }
 
@@ -97,6 +99,7 @@ fn errno_of(io: &io::Error) -> i32 {
         io::ErrorKind::NotFound => 2,
         io::ErrorKind::PermissionDenied => 13,
         io::ErrorKind::IsADirectory => 21,
+        io::ErrorKind::InvalidInput => 22,
         _ => 5,
     };
     io.raw_os_error().unwrap_or(by_kind)
@@ -122,7 +125,8 @@ fn fields<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyDict>> {
         ErrorKind::TensorNotFound { name, .. } => Some(name),
         _ => error.tensor.as_ref(),
     };
-    kwargs.set_item("path", error.path.as_ref().map(|path| path.display().to_string()))?;
+    // As Python has it: a name that is not UTF-8 must lead to the file again.
+    kwargs.set_item("path", error.path.as_ref().map(|path| path.as_os_str()))?;
     kwargs.set_item("tensor", tensor)?;
     kwargs.set_item("found", error.found())?;
     kwargs.set_item("limit", error.limit())?;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use burnpy_buffer::MapMode;
 use burnpy_pack::{Limits, ReadOptions, Reader, find_read_path, resolve_read_path};
-use pyo3::exceptions::{PyFileNotFoundError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
@@ -314,9 +314,9 @@ impl PyReader {
 
     fn open_file(py: Python<'_>, asked: &Path, resolved: PathBuf, options: ReadOptions) -> PyResult<Self> {
         let opened = enter(py, || Reader::from_file_exact(&resolved, &options));
-        let reader = opened.map_err(|error| match error.is_instance_of::<PyFileNotFoundError>(py) {
-            true if asked != resolved => not_found(py, &error, asked, &resolved),
-            _ => error,
+        let reader = opened.map_err(|error| match asked == resolved {
+            true => error,
+            false => with_both_paths(py, error, asked, &resolved),
         })?;
         Ok(Self::new(reader, options))
     }
@@ -351,14 +351,18 @@ fn options(strict: bool, limits: Option<PyLimits>, backend: PyBackend) -> ReadOp
     ReadOptions { limits: limits_or_default(limits), strict, backend: backend.0, map_mode: MapMode::Shared }
 }
 
-/// The exception for a path that is missing, with the names as asked and as resolved.
-fn not_found(py: Python<'_>, error: &PyErr, asked: &Path, resolved: &Path) -> PyErr {
-    let value = error.value(py);
-    let (errno, text) =
-        (value.getattr("errno").map(Bound::unbind), value.getattr("strerror").map(Bound::unbind));
-    let names = (asked.display().to_string(), resolved.display().to_string());
-    match (errno, text) {
-        (Ok(errno), Ok(text)) => PyFileNotFoundError::new_err((errno, text, names.0, None::<i32>, names.1)),
-        (Err(error), _) | (_, Err(error)) => error,
+/// Python's own exception for a path, with the names as asked and as resolved.
+fn with_both_paths(py: Python<'_>, error: PyErr, asked: &Path, resolved: &Path) -> PyErr {
+    let kind = error.get_type(py);
+    let plain = ["FileNotFoundError", "PermissionError", "IsADirectoryError"];
+    if !kind.name().is_ok_and(|name| plain.iter().any(|plain| name == *plain)) {
+        return error;
     }
+    let build = || -> PyResult<PyErr> {
+        let value = error.value(py);
+        let (errno, text) = (value.getattr("errno")?, value.getattr("strerror")?);
+        let fields = (errno, text, asked.as_os_str(), None::<i32>, resolved.as_os_str());
+        Ok(PyErr::from_value(kind.call1(fields)?))
+    };
+    build().unwrap_or_else(|failed| failed)
 }

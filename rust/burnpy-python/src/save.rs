@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use burnpy_pack::{Tensor, Writer};
 use numpy::PyUntypedArray;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyMapping, PyString};
 
@@ -96,7 +96,7 @@ pub(crate) fn with_entries(
             let found = type_name(&error.into_inner());
             PyTypeError::new_err(format!("metadata {key:?} must be a str, got {found}"))
         })?;
-        writer = writer.with_metadata(key, value.to_str()?);
+        writer = writer.with_metadata(&key, text_of(&value, || format!("metadata {key:?}"))?);
     }
     for (key, value) in scalars.map(|items| items_of("scalars", items)).transpose()?.into_iter().flatten() {
         let key = text_key("scalars", &key)?;
@@ -123,12 +123,37 @@ fn items_of<'py>(what: &str, mapping: &Bound<'py, PyAny>) -> PyResult<Bound<'py,
 
 fn text_key(what: &str, key: &Bound<'_, PyAny>) -> PyResult<String> {
     match key.cast::<PyString>() {
-        Ok(text) => text.to_str().map(str::to_owned),
+        Ok(text) => text_of(text, || format!("a key of {what}")).map(str::to_owned),
         Err(_) => {
             let (kind, key) = (type_name(key), key.repr()?);
             Err(PyTypeError::new_err(format!("keys of {what} must be str, got {kind} {key}")))
         }
     }
+}
+
+/// The text of a `str`; one that UTF-8 cannot hold is refused with the place where it stood.
+fn text_of<'a>(text: &'a Bound<'_, PyString>, place: impl FnOnce() -> String) -> PyResult<&'a str> {
+    text.to_str().map_err(|error| {
+        let named = |name| error.value(text.py()).getattr(name);
+        let build = || -> PyResult<PyErr> {
+            let reason = format!("{}, in {}", named("reason")?, place());
+            let fields = (named("encoding")?, named("object")?, named("start")?, named("end")?, reason);
+            Ok(PyErr::from_value(named("__class__")?.call1(fields)?))
+        };
+        build().unwrap_or_else(|failed| failed)
+    })
+}
+
+/// A parameter's id, told of its tensor where it is none.
+fn param_id_of(name: &str, id: &Bound<'_, PyAny>) -> PyResult<u64> {
+    id.extract().map_err(|error: PyErr| {
+        let problem = error.value(id.py());
+        let message = format!("param_ids {name:?} must be an int from 0 to 2**64 - 1: {problem}");
+        match error.is_instance_of::<PyOverflowError>(id.py()) {
+            true => PyOverflowError::new_err(message),
+            false => PyTypeError::new_err(message),
+        }
+    })
 }
 
 fn tensors_of(mapping: &Bound<'_, PyAny>, param_ids: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<Tensor>> {
@@ -140,7 +165,7 @@ fn tensors_of(mapping: &Bound<'_, PyAny>, param_ids: Option<&Bound<'_, PyDict>>)
     for (key, value) in items {
         let name = text_key("tensors", &key)?;
         let param_id = match param_ids {
-            Some(ids) => ids.get_item(&key)?.map(|id| id.extract::<u64>()).transpose()?,
+            Some(ids) => ids.get_item(&key)?.map(|id| param_id_of(&name, &id)).transpose()?,
             None => None,
         };
         ids_used += usize::from(param_id.is_some());
