@@ -9,6 +9,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3.14 python3; 
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && command -v "$$p" && break; done)
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 FUZZ_SECONDS ?= 60
+FUZZ_TARGETS := $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 RUST_SOURCES := $(shell find rust -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 # Tests run optimised, but with the checks that a release leaves out: a length from a file must never wrap unseen.
 CHECKED := CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true \
@@ -48,7 +49,8 @@ fmt: $(VENV)/.stamp-dev  ## lay out Rust and Python
 	$(BIN)/ruff format .
 
 bench: peers  ## measure against the peers; results go to benches/record
-	$(PEERS)/bin/python -m pytest benches/python
+	$(PEERS)/bin/python benches/python/table.py
+	$(PEERS)/bin/python benches/python/table.py --suite checkpoints
 	cargo bench --quiet
 
 # The tests that hand arrays to other packages. They need jax and torch alone, not all the peers of the benchmarks.
@@ -61,10 +63,18 @@ torch: $(PEERS)/.stamp-core
 	sh .ci/install-torch $(PEERS)
 
 # The sanitizers that cargo-fuzz asks for are unstable flags: RUSTC_BOOTSTRAP lets the stable compiler take them.
+# A target starts from what it found before and from these. What it finds goes to fuzz/corpus, the first folder.
+SEEDS_header := ../tests/corpus ../tests/golden/burn/containers/reader ../tests/golden/burn/records
+SEEDS_metadata := $(SEEDS_header)
+SEEDS_reader := $(SEEDS_header)
+SEEDS_safetensors_header := ../tests/golden/safetensors
+SEEDS_pickle := ../tests/golden/pytorch
+
 fuzz:  ## run every fuzz target for FUZZ_SECONDS
 	cargo fuzz --version >/dev/null 2>&1 || cargo install --locked --quiet cargo-fuzz
-	set -e; for target in $$(cd fuzz && RUSTC_BOOTSTRAP=1 cargo fuzz list); do \
-		(cd fuzz && RUSTC_BOOTSTRAP=1 cargo fuzz run "$$target" -- -max_total_time=$(FUZZ_SECONDS)); done
+	set -e; cd fuzz; $(foreach target,$(FUZZ_TARGETS),mkdir -p corpus/$(target); \
+		RUSTC_BOOTSTRAP=1 cargo fuzz run $(target) corpus/$(target) $(SEEDS_$(target)) -- \
+		-max_total_time=$(FUZZ_SECONDS);)
 
 interop: setup  ## let the real Burn read what burnpy wrote
 	cargo build --release --locked --quiet --manifest-path tests/interop/Cargo.toml

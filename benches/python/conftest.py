@@ -6,16 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from benches.python.rows import ROWS
+from benches.python.suites import CASES, ROWS, SUITES
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("container benchmarks")
+    group = parser.getgroup("benchmarks of burnpy")
+    group.addoption("--suite", action="append", choices=list(SUITES), help="again for more; default: all")
     group.addoption("--quick", action="store_true", help="small cases, to see that everything runs")
-    group.addoption("--case", action="append", choices=list("ABCDE"), help="again for more; default: all")
-    group.addoption("--row", action="append", choices=list(ROWS), help="again for more; default: all")
+    group.addoption("--case", action="append", choices=CASES, help="again for more; default: all")
+    group.addoption("--row", action="append", choices=ROWS, help="again for more; default: all")
     group.addoption("--peers", action="append", help="again for more; default: all that are installed")
     group.addoption(
         "--bench-folder", type=Path, default=ROOT / "target" / "bench", help="on the disk to measure"

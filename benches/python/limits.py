@@ -58,6 +58,14 @@ def read_header(path: Path) -> bytes:
     return metadata
 
 
+def read_range(path: Path, start: int, end: int) -> bytes:
+    """Opens the file and reads one stretch of it."""
+    handle = os.open(path, os.O_RDONLY)
+    content = os.pread(handle, end - start, start)
+    os.close(handle)
+    return content
+
+
 def map_file(path: Path) -> np.ndarray:
     with path.open("rb") as file:
         return np.frombuffer(mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ), np.uint8)
@@ -104,6 +112,14 @@ def write_file(path: Path, pieces: list[np.ndarray], *, durable: bool = False) -
     if durable:
         os.fsync(handle)
     os.close(handle)
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """A copy by ``read(2)`` and ``write(2)``, a chunk at a time through one small buffer."""
+    buffer = memoryview(bytearray(WRITE_CHUNK))
+    with open(source, "rb", buffering=0) as file, open(target, "wb", buffering=0) as copy:
+        while read := file.readinto(buffer):
+            copy.write(buffer[:read])
 
 
 def copy_into(out: np.ndarray, pieces: list[np.ndarray], *, threads: int = 1) -> None:

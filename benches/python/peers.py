@@ -68,6 +68,10 @@ class Peer:
     def from_bytes(self, data: Any) -> Any:
         raise NotImplementedError
 
+    def convert(self, source: Path, target: Path) -> None:
+        """Writes a checkpoint in the format of the target's suffix."""
+        raise NotImplementedError
+
 
 class Burnpy(Peer):
     name = "burnpy"

@@ -59,12 +59,12 @@ def line_of(row: Row, timings: Timings) -> Line:
     return Line(*about, tuple(timings.figures))
 
 
-def markdown(lines: list[Line], notes: list[str], about: dict[str, str]) -> str:
+def markdown(title: str, lines: list[Line], notes: list[str], about: dict[str, str]) -> str:
     """The table, the rows where burnpy is not first, what was left out, and the machine."""
     rows: dict[tuple[str, str, str], list[Line]] = defaultdict(list)
     for line in lines:
         rows[line.case, line.row, line.place].append(line)
-    parts = ["# Container benchmarks", "", _ABOUT, ""]
+    parts = [f"# {title}", "", _ABOUT, ""]
     parts += [f"- {key}: {value}" for key, value in about.items()]
     parts += ["", *_table(rows), "", "## Where burnpy is not first", "", *_behind(rows)]
     parts += ["", "## Everybody", "", *_everybody(rows)]

@@ -1,18 +1,18 @@
-"""The rows of the table: for a case and a place, the calls that do the same thing, by name.
+"""The rows of the container's table: for a case and a place, the calls that do the same thing, by name.
 
-``open_row`` is the one list that both the table (``table.py``) and pytest-benchmark (``test_container.py``) run. It
-makes the files that a row reads, checks each library's result against what was saved, and takes all away again.
+``open_row`` is the one list that both the table (``table.py``) and pytest-benchmark (``test_rows.py``) run. It makes
+the files that a row reads, checks each library's result against what was saved, and takes all away again.
 """
 
 import subprocess
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -43,6 +43,7 @@ ROWS: dict[str, tuple[str, ...]] = {
 
 TOUCHING = ("load and touch", "one tensor")
 PEAK = "peak memory: "
+LIMIT_FILE = "saved-by-limit"
 
 
 class Measured(float):
@@ -81,11 +82,8 @@ def makes_sense(case: Case, row: str, place: str) -> bool:
 
 
 @contextmanager
-def open_row(
-    case: Case, row: str, place: str, folder: Path, names: list[str], *, quick: bool
-) -> Iterator[Row]:
+def open_row(builder: "RowBuilder", names: list[str]) -> Iterator[Row]:
     """The row with a checked call for each of the names; ``"limit"`` among them adds the machine's limits."""
-    builder = _Builder(case, row, place, folder, quick)
     with ExitStack() as stack:
         stack.callback(builder.remove_files)
         for name in names:
@@ -98,8 +96,12 @@ def open_row(
         yield builder.row
 
 
-class _Builder:
-    def __init__(self, case: Case, row: str, place: str, folder: Path, quick: bool) -> None:
+class RowBuilder:
+    """Fills one row with the calls of the libraries and of the machine."""
+
+    peers: ClassVar[Mapping[str, type[Peer]]] = PEERS
+
+    def __init__(self, case: Case, row: str, place: str, folder: Path, *, quick: bool) -> None:
         one = row.startswith("one tensor")
         self.row = Row(case, place, row, case.byte_len(case.one) if one else case.num_bytes)
         self.case, self.folder, self.quick = case, folder, quick
@@ -110,11 +112,11 @@ class _Builder:
             path.unlink(missing_ok=True)
 
     def add_peer(self, name: str) -> None:
-        reason = self._reason_against(PEERS[name])
+        reason = self._reason_against(self.peers[name])
         if reason is not None:
             self.row.left_out[name] = reason
             return
-        peer = PEERS[name]()
+        peer = self.peers[name]()
         for call in self._peer_calls(peer):
             try:
                 call.before()
@@ -249,8 +251,8 @@ class _Builder:
     def add_limits(self) -> None:
         for name, run in self._limits().items():
             call = Call(name, run, kind="limit")
-            if "write" in name:
-                call = Call(name, run, partial(self._clear, self.files["saved-by-limit"]), kind="limit")
+            if LIMIT_FILE in self.files:
+                call = Call(name, run, partial(self._clear, self.files[LIMIT_FILE]), kind="limit")
             call.before()
             call.run()
             self.row.calls.append(call)
@@ -261,8 +263,7 @@ class _Builder:
             return self._reading_limits(name, self._file(PEERS["burnpy"]()))
         pieces = limits.payload(self.case)
         if name in ("save", "save durable"):
-            path = self.folder / "saved-by-limit"
-            self.files[path.name] = path
+            path = self.files[LIMIT_FILE] = self.folder / LIMIT_FILE
             label = "fallocate, write, fsync" if name == "save durable" else "fallocate, write"
             return {label: lambda: limits.write_file(path, pieces, durable=name == "save durable")}
         if name == "save to bytes":
@@ -278,7 +279,7 @@ class _Builder:
         size = path.stat().st_size
         start, end = self._one_range(size) if name.startswith("one tensor") else (0, size)
         if name == "open and list":
-            return {"pread of the header": lambda: limits.read_header(path)}
+            return self._listing_limits(path)
         if name == "load all, untouched":
             return {"mmap": lambda: limits.map_file(path)}
         if name in TOUCHING:
@@ -291,6 +292,9 @@ class _Builder:
             "pread into warm memory": lambda: limits.read_into(path, out, start),
             "pread into warm memory, 2 threads": lambda: limits.read_into(path, out, start, threads=2),
         }
+
+    def _listing_limits(self, path: Path) -> dict[str, Callable[[], Any]]:
+        return {"pread of the header": lambda: limits.read_header(path)}
 
     def _one_range(self, size: int) -> tuple[int, int]:
         """A stretch as long as the one tensor, from the file's end: where exactly makes no difference."""

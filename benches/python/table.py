@@ -3,6 +3,7 @@
     python benches/python/table.py                                  everything, an hour or two
     python benches/python/table.py --quick --out build/quick        shows that all of it runs
     python benches/python/table.py --case B --row save --peers safetensors.numpy
+    python benches/python/table.py --suite checkpoints              PyTorch's, safetensors' and NumPy's files
 
 Writes OUT.csv (a line per row and call) and OUT.md (the table).
 """
@@ -18,18 +19,15 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benches.python import burn_pack, machine
-from benches.python.cases import Case, all_cases
+from benches.python import machine
+from benches.python.cases import Case
 from benches.python.machine import ROOT
 from benches.python.measure import Timings, measure
-from benches.python.peers import PEERS
 from benches.python.report import Line, line_of, markdown
-from benches.python.rows import ROWS, makes_sense, open_row
+from benches.python.rows import open_row
+from benches.python.suites import SUITES
 
 PLACES = ("tmpfs", "disk", "memory")
-ALL_NAMES = [*PEERS, burn_pack.NAME, "limit"]
-# The formats side by side on one place, and some air.
-ROOM_FACTOR = 6
 
 
 def main() -> None:
@@ -37,22 +35,23 @@ def main() -> None:
     lines: list[Line] = []
     notes: list[str] = []
     with folders(args) as places:
-        for case in (all_cases(quick=args.quick)[key] for key in args.case):
+        cases = args.suite.cases(quick=args.quick)
+        for case in (cases[key] for key in args.case):
             for place in args.place:
-                if shutil.disk_usage(places[place]).free < ROOM_FACTOR * case.num_bytes:
+                if shutil.disk_usage(places[place]).free < args.suite.room_factor * case.num_bytes:
                     notes.append(f"{case.key} on {place}: no room")
                     continue
-                for row in (name for name in args.row if makes_sense(case, name, place)):
+                for row in (name for name in args.row if args.suite.makes_sense(case, name, place)):
                     lines += run(case, row, place, places[place], args, notes)
         about = machine.description(places)
-    write(args.out, lines, notes, about)
+    write(args.out, args.suite.title, lines, notes, about)
 
 
 def run(
     case: Case, row: str, place: str, folder: Path, args: argparse.Namespace, notes: list[str]
 ) -> list[Line]:
     """Measures one row; what it had to leave out goes to the notes."""
-    with open_row(case, row, place, folder, args.peers, quick=args.quick) as opened:
+    with open_row(args.suite.builder(case, row, place, folder, quick=args.quick), args.peers) as opened:
         timings = measure(opened, rounds=args.rounds, budget_s=args.budget)
         notes += [f"{case.key}: {name} {why}" for name, why in opened.left_out.items()]
         lines = [line_of(opened, found) for found in timings]
@@ -66,7 +65,7 @@ def show(lines: list[Line], timings: list[Timings]) -> None:
         print(f"{what} {line.text:>12} x{len(found.figures)}", flush=True)
 
 
-def write(out: Path, lines: list[Line], notes: list[str], about: dict[str, str]) -> None:
+def write(out: Path, title: str, lines: list[Line], notes: list[str], about: dict[str, str]) -> None:
     out.parent.mkdir(parents=True, exist_ok=True)
     with out.with_name(out.name + ".csv").open("w", newline="") as file:
         for key, value in about.items():
@@ -74,7 +73,7 @@ def write(out: Path, lines: list[Line], notes: list[str], about: dict[str, str])
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(Line.FIELDS)
         writer.writerows(line.fields() for line in lines)
-    out.with_name(out.name + ".md").write_text(markdown(lines, notes, about))
+    out.with_name(out.name + ".md").write_text(markdown(title, lines, notes, about))
     print(f"wrote {out}.csv and {out}.md")
 
 
@@ -96,20 +95,42 @@ def arguments() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
-    add("--case", nargs="+", default=list("ABCDE"), choices=list("ABCDE"))
-    add("--row", nargs="+", default=list(ROWS), choices=list(ROWS), metavar="ROW", help="a row's full name")
+    add("--suite", default="container", choices=list(SUITES))
+    suite = SUITES[parser.parse_known_args(_without_help())[0].suite]  # the other choices depend on it
+    add("--case", nargs="+", default=suite.keys, choices=suite.keys)
+    add(
+        "--row",
+        nargs="+",
+        default=list(suite.rows),
+        choices=list(suite.rows),
+        metavar="ROW",
+        help="its full name",
+    )
     add("--place", nargs="+", default=list(PLACES), choices=PLACES)
-    names = ALL_NAMES[1:]
-    add("--peers", nargs="+", default=names, choices=ALL_NAMES, metavar="PEER", help=f"of {', '.join(names)}")
+    peers = suite.names[1:]
+    add(
+        "--peers",
+        nargs="+",
+        default=peers,
+        choices=suite.names,
+        metavar="PEER",
+        help=f"of {', '.join(peers)}",
+    )
     add("--quick", action="store_true", help="small cases, to see that everything runs")
     add("--rounds", type=int, default=9)
     add("--budget", type=float, default=60, help="seconds a row after which three rounds are enough")
     add("--folder", type=Path, default=ROOT / "target" / "bench", help="a folder on the disk to measure")
     add("--tmpfs", type=Path, default=Path("/dev/shm"))
-    add("--out", type=Path, default=ROOT / "benches" / "record" / machine.slug(), help="without .csv, .md")
+    record = ROOT / "benches" / "record" / f"{machine.slug()}{suite.record}"
+    add("--out", type=Path, default=record, help="without .csv, .md")
     args = parser.parse_args()
+    args.suite = suite
     args.peers = list(dict.fromkeys(["burnpy", *args.peers]))  # without it there is nothing to compare
     return args
+
+
+def _without_help() -> list[str]:
+    return [argument for argument in sys.argv[1:] if argument not in ("-h", "--help")]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Every row of the container with every library, through pytest-benchmark.
+"""Every row of every suite with every library, through pytest-benchmark.
 
 For one figure after a change: ``pytest benches/python --case B --row save --peers burnpy``. Ratios that may be
 claimed come from ``table.py``, which lets all entries of a row take turns.
@@ -10,35 +10,35 @@ import pytest
 
 pytest.importorskip("pytest_benchmark", reason="pytest-benchmark is not installed: see `make peers`")
 
-from benches.python import burn_pack
-from benches.python.cases import all_cases
-from benches.python.peers import PEERS
-from benches.python.rows import PEAK, ROWS, Row, makes_sense, open_row
+from benches.python.rows import PEAK, Row, open_row
+from benches.python.suites import SUITES
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     option = metafunc.config.getoption
-    cases = all_cases(quick=option("--quick"))
     chosen = [
-        pytest.param((cases[key], row, place, name), id=f"{key}-{row}-{place}-{name}")
-        for key in option("--case") or list(cases)
-        for row in option("--row") or list(ROWS)
-        for place in ROWS[row]
-        for name in option("--peers") or [*PEERS, burn_pack.NAME, "limit"]
-        if makes_sense(cases[key], row, place) and not row.startswith(PEAK)
+        pytest.param((suite, case, row, place, name), id=f"{case.key}-{row}-{place}-{name}")
+        for suite in (SUITES[key] for key in option("--suite") or SUITES)
+        for case in suite.cases(quick=option("--quick")).values()
+        if case.key in (option("--case") or [case.key])
+        for row in suite.rows
+        if row in (option("--row") or [row]) and not row.startswith(PEAK)
+        for place in suite.rows[row]
+        if suite.makes_sense(case, row, place)
+        for name in suite.names
+        if name in (option("--peers") or [name])
     ]
     metafunc.parametrize("opened", chosen, indirect=True)
 
 
 @pytest.fixture
 def opened(request: pytest.FixtureRequest, places) -> Iterator[Row]:
-    case, row, place, name = request.param
+    suite, case, row, place, name = request.param
     quick = request.config.getoption("--quick")
-    with open_row(case, row, place, places[place], [name], quick=quick) as opened:
+    with open_row(suite.builder(case, row, place, places[place], quick=quick), [name]) as opened:
         if not opened.calls:
-            pytest.skip(
-                "; ".join(f"{peer}: {why}" for peer, why in opened.left_out.items()) or "no such limit"
-            )
+            reasons = [f"{peer}: {why}" for peer, why in opened.left_out.items()]
+            pytest.skip("; ".join(reasons) or f"nothing for {name}")
         yield opened
 
 
