@@ -46,6 +46,7 @@ __all__ = [
     "save_file",
     "stage_file",
     "stage_safetensors",
+    "transpose_rows",
 ]
 
 __version__: str
@@ -434,6 +435,9 @@ def archive_info(file: ForeignFile, /) -> dict[str, Any]: ...
 # ---- memory
 
 def forget_pages(address: int, nbytes: int, /) -> None: ...
+def transpose_rows(
+    source: Buffer, cols: int, element: int, out: Buffer, out_cols: int, at: int
+) -> None: ...
 
 # ---- names
 

@@ -504,3 +504,22 @@ def test_an_import_of_the_package_does_not_import_conversions() -> None:
     code = "import burnpy, sys; print([name for name in sys.modules if name.startswith('burnpy.store')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (64, 65), (130, 1), (0, 3), (3, 0)])
+@pytest.mark.parametrize("dtype", [np.uint8, np.float16, ml_dtypes.bfloat16, np.float32, np.int64])
+def test_a_matrix_of_any_element_is_transposed(shape: tuple[int, int], dtype: Any) -> None:
+    weight = (np.arange(shape[0] * shape[1]) % 120).reshape(shape).astype(dtype)
+    save_file({"fc.weight": weight}, "a.bpk")
+    burnpy.convert("a.bpk", "b.bpk", adapter="pytorch")
+    found = load_file("b.bpk")["fc.weight"]
+    assert found.shape == shape[::-1] and found.tobytes() == weight.T.tobytes()
+
+
+def test_numbers_that_do_not_agree_are_refused_by_the_transposition() -> None:
+    from burnpy import _core
+
+    out = bytearray(12)
+    for cols, element, out_cols, at in ((3, 1, 2, 3), (5, 1, 4, 0), (3, 3, 4, 0), (0, 1, 4, 0), (3, 1, 2, 0)):
+        with pytest.raises(ValueError, match="do not fit"):
+            _core.transpose_rows(bytes(12), cols, element, out, out_cols, at)

@@ -23,7 +23,7 @@
 //! | `bytes`, `window` | [`Bytes`]: shared, sliceable memory that keeps its owner alive |
 //! | `aligned`, `pool` | [`AlignedBuf`]: blocks aligned to 64 bytes or 2 MiB, and their reuse |
 //! | `mapped`, `map_registry` | [`map_file`], [`forget_pages`], [`is_mapped_from`] |
-//! | `cast`, `copy`, `stream` | [`Pod`] views of bytes, [`copy_bytes`] |
+//! | `cast`, `copy`, `stream`, `transpose` | [`Pod`] views of bytes, [`copy_bytes`], [`transpose_rows`] |
 //! | `fork` | what happens to locks and caches when the process forks |
 //!
 //! Unsafe code is denied, and allowed by name for the modules that are about raw memory.
@@ -49,6 +49,7 @@ mod ranges;
 mod selection;
 #[allow(unsafe_code, reason = "streaming stores are intrinsics")]
 mod stream;
+mod transpose;
 #[allow(unsafe_code, reason = "points into memory that its owner keeps alive")]
 mod window;
 
@@ -64,3 +65,4 @@ pub use mapped::{MapMode, forget_pages, map_file};
 pub use pool::{pool_bytes, trim_pool};
 pub use quant::{BlockScale, BlockSize, QuantMode, QuantScheme, QuantStore, QuantValue, ScaleDType};
 pub use selection::{AxisSelection, BasicIndex, Selection};
+pub use transpose::transpose_rows;

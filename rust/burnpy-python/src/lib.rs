@@ -30,6 +30,7 @@ mod save;
 mod scalar;
 mod tensor;
 mod tensor_info;
+mod transpose;
 mod view;
 mod writer;
 
@@ -69,6 +70,8 @@ mod _core {
     use super::tensor::PyTensor;
     #[pymodule_export]
     use super::tensor_info::PyTensorInfo;
+    #[pymodule_export]
+    use super::transpose::transpose_rows;
     #[pymodule_export]
     use super::view::PyView;
     #[pymodule_export]
