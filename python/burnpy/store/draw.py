@@ -89,13 +89,13 @@ def _by_rows(array: np.ndarray[Any, Any], source: str, target: str) -> np.ndarra
 
 
 def _transpose(matrix: np.ndarray[Any, Any], out: np.ndarray[Any, Any]) -> None:
-    """NumPy's copy goes along one of the two, and takes four times as long: 0.4 GB/s instead of 1.6 for 4096 by 4096."""
+    """NumPy's copy takes four times as long: 0.4 GB/s instead of 1.6 for 4096 by 4096 floats."""
     rows, cols = matrix.shape
-    flat = out.reshape(-1).view(np.uint8)
+    flat = out.reshape(-1).view(np.uint8).data
     step = max(1, _CHUNK_BYTES // (cols * matrix.itemsize))
     for start in range(0, rows, step):
         part = matrix[start : start + step]
-        _core.transpose_rows(part.reshape(-1).view(np.uint8), cols, matrix.itemsize, flat, rows, start)
+        _core.transpose_rows(part.reshape(-1).view(np.uint8).data, cols, matrix.itemsize, flat, rows, start)
         _forget(part)
 
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+
 from burnpy import _core
 from burnpy.pack import AtomicFile, QuantScheme, Scalar
 from burnpy.store.passport import Passport
@@ -185,8 +187,11 @@ def stand_in(dtype: str) -> str:
 
 
 def _bytes_of(part: Part) -> _core.Tensor:
-    shape = (part.nbytes,)
-    return _core.Tensor.deferred(part.name, dtype="u8", shape=shape, provider=part.draw)
+    def draw() -> np.ndarray[Any, Any]:
+        # Elements that no burnpack has are bytes to the core.
+        return np.ascontiguousarray(part.draw()).reshape(-1).view(np.uint8)
+
+    return _core.Tensor.deferred(part.name, dtype="u8", shape=(part.nbytes,), provider=draw)
 
 
 def target_format(path: str, wanted: str | None = None) -> str:
