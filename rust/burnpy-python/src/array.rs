@@ -143,8 +143,8 @@ fn check_elements(descr: &Bound<'_, PyArrayDescr>, wanted: DType) -> PyResult<()
         Some(_) => true,
         None => descr.num() >= FIRST_USER_DTYPE,
     };
-    let takes_bytes = matches!(wanted, DType::U8 | DType::QFloat(_)) && dtype_of(descr).is_some();
-    if is_bits || takes_bytes {
+    let is_number = dtype_of(descr).is_some() || descr.kind() == b'c';
+    if is_bits || (is_number && matches!(wanted, DType::U8 | DType::QFloat(_))) {
         return Ok(());
     }
     let (found, wanted) = (descr.str()?, wanted.name());
