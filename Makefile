@@ -53,8 +53,9 @@ bench: peers  ## measure against the peers; results go to benches/record
 	$(PEERS)/bin/python benches/python/table.py --suite checkpoints
 	cargo bench --quiet
 
-# The tests that hand arrays to other packages. They need jax and torch alone, not all the peers of the benchmarks.
+# The tests that hand arrays to other packages, and the examples that do. They need jax and torch alone, not all the peers of the benchmarks.
 handover: $(PEERS)/.stamp-core torch  ## the hand-over tests with jax and torch
+	$(PEERS)/bin/python -m pytest tests/test_house.py tests/test_docstrings.py -k examples
 	$(PEERS)/bin/python -m pytest -m peers
 
 peers: $(PEERS)/.stamp-peers torch  ## .venv-peers: burnpy beside safetensors, h5py, jax and, where there is room, torch
