@@ -141,7 +141,7 @@ def _nbytes(value: Any) -> int:
     return int(size)
 
 
-def num_bytes(size: int | str) -> int:
+def num_bytes(size: int | str, argument: str = "max_shard_bytes") -> int:
     """The most bytes of a file: a number, or a text like ``"5GB"``.
 
     Raises:
@@ -152,9 +152,9 @@ def num_bytes(size: int | str) -> int:
         parts = re.fullmatch(r"\s*(\d{1,18}(?:\.\d+)?)\s*([KMGT]I?B)\s*", size.upper(), re.ASCII)
         number = int(float(parts[1]) * _UNITS[parts[2]]) if parts else size
     if not isinstance(number, int | float) or (isinstance(number, float) and not number.is_integer()):
-        raise ValueError(f'max_shard_bytes must be a number or a text like "5GB" or "500MiB", got {size!r}')
+        raise ValueError(f'{argument} must be a number or a text like "5GB" or "500MiB", got {size!r}')
     if number < 1:
-        raise ValueError(f"max_shard_bytes must be at least 1, got {size}")
+        raise ValueError(f"{argument} must be at least 1, got {size}")
     return int(number)
 
 

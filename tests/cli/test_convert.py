@@ -42,6 +42,11 @@ def test_a_dry_run_prints_the_whole_plan_and_writes_nothing(run: Run, tmp_path: 
     assert "... and 10 more" in run("convert", tmp_path / "many.bpk", target).out
 
 
+def test_what_is_not_there_is_told_once(run: Run, tmp_path: Path) -> None:
+    outcome = run("convert", tmp_path / "no.pt", tmp_path / "a.bpk")
+    assert outcome.status == 2 and outcome.err == f"burnpy: {tmp_path / 'no.pt'}: No such file or directory\n"
+
+
 def test_several_files_are_written_with_an_index(run: Run, model: Path) -> None:
     assert run("convert", model, model.with_name("s.safetensors"), "--shard", "30B").status == 2
     assert run("convert", model, model.with_name("s.safetensors"), "--shard", "0.05KB").status == 0

@@ -9,6 +9,7 @@ import pytest
 from burnpy.numpy import save_file
 from burnpy.pack import QuantScheme, Scalar, Tensor, Writer
 from tests.cli.conftest import Run
+from tests.paths import GOLDEN
 
 
 def _differ(run: Run, tmp_path: Path, a: Any, b: Any) -> dict[str, Any]:
@@ -25,6 +26,16 @@ def test_equal_files_print_nothing(run: Run, model: Path) -> None:
     other = shutil.copy(model, model.with_name("copy.bpk"))
     outcome = run("diff", model, other)
     assert (outcome.status, outcome.out, outcome.err) == (0, "", "")
+
+
+@pytest.mark.golden
+def test_a_checkpoint_of_pytorch_is_compared_below_a_key(run: Run, tmp_path: Path) -> None:
+    source = GOLDEN / "pytorch" / "lightning.ckpt"
+    target = tmp_path / "model.bpk"
+    assert run("convert", "-q", source, target).status == 0
+    assert "tensor net.first.weight: only in B" in run("diff", source, target).out
+    for key in ("auto", "state_dict"):
+        assert "tensor " not in run("diff", "--top-level-key", key, source, target).out
 
 
 def test_the_order_of_the_data_is_no_difference(run: Run, tmp_path: Path) -> None:

@@ -242,6 +242,14 @@ def test_map_takes_pairs_in_turn(model: Path) -> None:
     assert load_file("a.bpk")["weight.head"].shape == (3, 4)
 
 
+def test_patterns_that_match_nothing_are_told(model: Path) -> None:
+    maps = [("^z", "head"), ("^z", "tail"), ("^head", "body")]
+    report = burnpy.convert(model, "a.bpk", map=maps, only=["^z", "^q"], drop=["^lr$", "^nothing"])
+    assert report.written == ["body.weight"]
+    assert report.unused == [("only", "^q"), ("drop", "^nothing"), ("map", "^z")]
+    assert "matches nothing (3):" in str(report) and "  map ^z" in str(report)
+
+
 def test_a_filter_object_chooses_too(model: Path) -> None:
     report = burnpy.convert(model, "a.bpk", only=PathFilter(full_paths=["mask"]))
     assert report.written == ["mask"] and "z.weight" in report.dropped
@@ -332,7 +340,7 @@ def test_a_name_that_the_target_does_not_have_is_a_loss(target: str, name: str) 
         ({"dtype": "f7"}, DTypeError, "f7"),
         ({"dtype": "i32"}, DTypeError, "must be a float"),
         ({"adapter": "keras"}, ValueError, "'pytorch'"),
-        ({"shard": "much"}, ValueError, "max_shard_bytes"),
+        ({"shard": "much"}, ValueError, "shard must be"),
         ({"format": "onnx"}, ValueError, "safetensors"),
         ({"only": [3]}, TypeError, "only must be patterns"),
     ],

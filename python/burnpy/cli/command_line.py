@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from burnpy.cli import bench, convert, diff, inspect, meta, verify
 from burnpy.cli.text import escape
@@ -63,7 +63,9 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
-        prog="burnpy", description="Look at, check, compare, convert and label burnpack files (.bpk)."
+        prog="burnpy",
+        description="Look at, check, compare and convert burnpacks (.bpk) and checkpoints of other formats; label "
+        "burnpacks.",
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
@@ -87,9 +89,16 @@ def _message(error: BaseException) -> str:
         return "out of memory"
     if isinstance(error, OSError) and not isinstance(error, BurnpyError) and error.strerror:
         where = f"{os.fsdecode(error.filename)}: " if error.filename else ""
-        also = f" (nor {os.fsdecode(error.filename2)})" if error.filename2 else ""
+        also = (
+            f" (nor {os.fsdecode(error.filename2)})" if _is_another(error.filename2, error.filename) else ""
+        )
         return f"{where}{error.strerror}{also}"
     return str(error)
+
+
+def _is_another(path: Any, other: Any) -> bool:
+    """Whether there is a second path that is not the first one, made absolute."""
+    return bool(path) and os.path.abspath(path) != os.path.abspath(other)
 
 
 def _silence_stdout() -> None:

@@ -24,16 +24,18 @@ if not TYPE_CHECKING:
 
 
 @contextmanager
-def opened(path: str, *, backend: Backend = "pread") -> Iterator[Container]:
+def opened(path: str, *, backend: Backend = "pread", top_level_key: str | None = None) -> Iterator[Container]:
     """Open a file of any format, or all files of an index, for as long as the block runs.
+
+    Of PyTorch's checkpoints, what is below the key alone; the other formats have nothing around a model.
 
     Burnpacks are read through the open file, not a map: a command should not die of a file that another process cuts.
     """
-    with closing(_open(path, backend)) as container:
+    with closing(_open(path, backend, top_level_key)) as container:
         yield container
 
 
-def _open(path: str, backend: Backend) -> Container:
+def _open(path: str, backend: Backend, top_level_key: str | None) -> Container:
     # Here, not at the top: `burnpy --help` need not load what reads files.
     from burnpy.errors import CheckpointError, Error, InvalidHeader, InvalidMagicNumber, ValidationError
     from burnpy.safe_open import open_reader
@@ -48,6 +50,7 @@ def _open(path: str, backend: Backend) -> Container:
             raise
         no_burnpack = error
     from burnpy.cli.foreign import ForeignContainer
+    from burnpy.store.checkpoint import PICKLED
     from burnpy.store.checkpoint import open as open_checkpoint
 
     try:
@@ -55,6 +58,9 @@ def _open(path: str, backend: Backend) -> Container:
         if checkpoint.format.startswith("burnpack"):
             checkpoint.close()
             raise no_burnpack
+        if top_level_key is not None and checkpoint.format.startswith(PICKLED):
+            checkpoint.close()
+            checkpoint = open_checkpoint(path, top_level_key=top_level_key)
         return ForeignContainer(checkpoint)
     except CheckpointError as error:
         # What is nothing at all is told as everywhere: what it looks like instead of a burnpack.

@@ -29,8 +29,8 @@ def add_to(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "convert", help="write a checkpoint in another format, and tell what was carried", description=_ABOUT
     )
-    parser.add_argument("source", metavar="SRC")
-    parser.add_argument("target", metavar="DST")
+    parser.add_argument("source", metavar="SRC", help="the checkpoint")
+    parser.add_argument("target", metavar="DST", help="the new file; its suffix tells the format")
     parser.add_argument(
         "--map", action="append", default=[], metavar="REGEX=NEW", type=_mapping,
         help="rename: what matches becomes NEW, in which $1 is a group; several are applied in turn",
@@ -40,10 +40,14 @@ def add_to(commands: Subparsers) -> None:
         action="append",
         default=[],
         metavar="REGEX",
-        help="carry the tensors in whose names it is found",
+        help="carry only the tensors in whose names it is found",
     )
     parser.add_argument(
-        "--drop", action="append", default=[], metavar="REGEX", help="leave out what has it in its name"
+        "--drop",
+        action="append",
+        default=[],
+        metavar="REGEX",
+        help="leave out tensors and scalars in whose names it is found",
     )
     parser.add_argument("--dtype", metavar="DTYPE", help="what floats become: f64, f32, f16, bf16, flex32")
     parser.add_argument(

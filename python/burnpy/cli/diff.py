@@ -26,12 +26,20 @@ def add_to(commands: Subparsers) -> None:
     parser.add_argument("b", metavar="B")
     parser.add_argument("--json", action="store_true", help="one JSON object")
     parser.add_argument("--ignore-ids", action="store_true", help="parameter ids may differ")
+    parser.add_argument(
+        "--top-level-key", metavar="KEY",
+        help="compare this part of a PyTorch checkpoint, under names without the key; auto finds the model",
+    )  # fmt: skip
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the differences; with ``--json`` all at the end, else each as soon as it is found."""
-    with opened(options.a, backend="auto") as a, opened(options.b, backend="auto") as b:
+    key = options.top_level_key
+    with (
+        opened(options.a, backend="auto", top_level_key=key) as a,
+        opened(options.b, backend="auto", top_level_key=key) as b,
+    ):
         found = _differences(a, b, ids=not options.ignore_ids)
         if options.json:
             return _print_json(a, b, found)

@@ -24,6 +24,9 @@ __all__ = ["Checkpoint", "open"]
 
 AUTO = "auto"
 
+PICKLED = ("pytorch", "pickle")
+"""How the formats begin that have more than a model in them."""
+
 
 class Checkpoint(Mapping[str, "LazyTensor"]):
     """An open checkpoint of any format: a mapping from names to lazy views, the same for all of them.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from burnpy._shards import delete_others, fill_shards, index_json, num_bytes, shard_names
 from burnpy.errors import AlreadyExists, CheckpointError
 from burnpy.pack import AtomicFile
-from burnpy.store.checkpoint import AUTO, Checkpoint
+from burnpy.store.checkpoint import AUTO, PICKLED, Checkpoint
 from burnpy.store.checkpoint import open as open_checkpoint
 from burnpy.store.plan import Plan, Wishes
 from burnpy.store.report import ConversionReport
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["convert"]
 
 _INDEX = ".index.json"
-_PICKLED = ("pytorch", "pickle")
 _DEFAULT_SHARD = "5GB"
 _LISTED = 20
 
@@ -105,7 +104,7 @@ def convert(
     base = path.removesuffix(_INDEX)
     if shard is None and base != path:
         shard = _DEFAULT_SHARD
-    max_bytes = None if shard is None else num_bytes(shard)
+    max_bytes = None if shard is None else num_bytes(shard, "shard")
     if target.format == "npz" and max_bytes is not None:
         raise ValueError("npz has no index of several files: shard must be None")
     with _opened(src, top_level_key) as checkpoint:
@@ -138,7 +137,7 @@ def _opened(src: PathLike, top_level_key: str | None) -> Checkpoint:
     if top_level_key != AUTO:
         return open_checkpoint(src, top_level_key=top_level_key)
     checkpoint = open_checkpoint(src)
-    if not checkpoint.format.startswith(_PICKLED):
+    if not checkpoint.format.startswith(PICKLED):
         # A burnpack of a model whose only field is called `module` keeps its names.
         return checkpoint
     checkpoint.close()

@@ -144,6 +144,12 @@ class PathFilter:
             ".".join(_several("path", path)), ".".join(_several("container", container))
         )
 
+    def unused(self, paths: Iterable[str]) -> list[str]:
+        """Patterns and full paths that accept none of the paths: likely a mistake."""
+        paths = set(paths)
+        regexes = [regex.pattern for regex in self._regexes if not any(map(regex.is_match, paths))]
+        return [*regexes, *(path for path in self._paths if path not in paths)]
+
     def is_empty(self) -> bool:
         """Whether there is nothing by which it could accept a path."""
         return self.criteria_count() == 0

@@ -41,7 +41,7 @@ class IndexArchive(Archive):
         self._faults: dict[str, Exception] = {}
         for name in sorted(set(self._homes.values())):
             try:
-                self._files[name] = open_file(os.path.join(folder, *name.split("/")), limits)
+                self._files[name] = open_file(os.path.join(folder, *name.split("/")), limits, index=False)
             except (CheckpointError, Error, OSError) as fault:
                 self._faults[name] = fault
         self._keys = {name: dict.fromkeys(file.keys()) for name, file in self._files.items()}

@@ -125,6 +125,7 @@ class Plan:
         names = self._in_order(list(checkpoint))
         contexts = self._contexts({name: checkpoint[name].shape for name in names})
         self._tensors = [self._carried(one, contexts) for one in self._selected(checkpoint, names)]
+        self._tell_unused(checkpoint, names)
         self._check_names()
         self._tensors = [one for one in self._tensors if self._is_held(one)]
         self._take_plain_values(checkpoint)
@@ -184,6 +185,16 @@ class Plan:
             tensor = self._wishes.adapter.adapt(mapped, context)
         cast = self._wishes.dtype if is_castable(tensor.dtype) else None
         return _Carried(source, mapped, tensor, cast or tensor.dtype)
+
+    def _tell_unused(self, checkpoint: Checkpoint, names: Sequence[str]) -> None:
+        """Note the patterns that match nothing."""
+        wishes = self._wishes
+        unused = {
+            "only": [] if wishes.only is None else wishes.only.unused(names),
+            "drop": wishes.drop.unused([*names, *checkpoint.typed_scalars()]),
+            "map": wishes.remapper.unused([one.source for one in self._tensors]),
+        }
+        self._report.unused.extend((argument, pattern) for argument in unused for pattern in unused[argument])
 
     def _check_names(self) -> None:
         taken: dict[str, str] = {}

@@ -117,6 +117,20 @@ class KeyRemapper:
         names = list(names)
         return _without_collision(replace_names(names, self.patterns), names)
 
+    def unused(self, names: Iterable[str]) -> list[str]:
+        """Patterns that match none of the names, as the patterns before them left those: likely a mistake.
+
+        Example:
+            >>> KeyRemapper([("^fc", "head"), ("^fc", "body")]).unused(["fc.weight"])
+            ['^fc']
+        """
+        names, unused = list(names), []
+        for regex, to_pattern in self.patterns:
+            if not any(map(regex.is_match, names)):
+                unused.append(regex.pattern)
+            names = replace_names(names, [(regex, to_pattern)])
+        return unused
+
     def __repr__(self) -> str:
         return f"KeyRemapper({[(regex.pattern, to_pattern) for regex, to_pattern in self.patterns]})"
 

@@ -84,6 +84,7 @@ class ConversionReport:
         stripped: what was taken off the front of every name.
         tensors: what was written, in the order of the source.
         dropped: names in the source that ``only`` and ``drop`` left out.
+        unused: pairs of an argument (``"only"``, ``"drop"``, ``"map"``) and a pattern of it that matches nothing.
         left_out: names of tensors outside of the top-level key.
         skipped: name and kind of what is no data and was not built.
         renamed: pairs ``(new, old)`` of tensors whose name changed.
@@ -106,6 +107,7 @@ class ConversionReport:
     stripped: str = ""
     tensors: list[CarriedTensor] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
+    unused: list[tuple[str, str]] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     renamed: list[tuple[str, str]] = field(default_factory=list)
@@ -143,13 +145,16 @@ class ConversionReport:
         verb = "would be written" if self.dry_run else "written"
         yield f"{_name(self.source)} ({self.source_format}) -> {_name(self.destination)} ({self.target_format})"
         count = f"{len(self.tensors):,} tensor{'s' * (len(self.tensors) != 1)}"
-        carried = f"{len(self.metadata):,} metadata, {len(self.scalars):,} scalars"
+        carried = (
+            f"{len(self.metadata):,} metadata, {len(self.scalars):,} scalar{'s' * (len(self.scalars) != 1)}"
+        )
         yield f"{verb}: {count}, {self.nbytes:,} bytes, {carried}"
         if self.top_level_key is not None:
             yield f"top-level key: {_name(self.top_level_key)}"
         if self.stripped:
             yield f"taken off the names: {_name(self.stripped)}"
         yield from _table(self.tensors, limit)
+        yield from _section("matches nothing", self.unused, limit, lambda u: f"{u[0]} {_name(u[1])}")
         yield from _section("dropped", self.dropped, limit, _name)
         yield from _section("outside of the top-level key", self.left_out, limit, _name)
         yield from _section("no data, not built", self.skipped, limit, lambda s: f"{_name(s[0])}: {s[1]}")

@@ -38,11 +38,16 @@ def open_archive(path: str, limits: Limits | None = None) -> Archive:
     return open_file(path, limits)
 
 
-def open_file(path: str, limits: Limits | None = None) -> Archive:
+def open_file(path: str, limits: Limits | None = None, *, index: bool = True) -> Archive:
     """Open one file by what is in it.
 
     A name does not decide what a file is. It decides whose complaint is told of a file that is nothing at all, or that
     is something else than its name promises: a pickle under ``.safetensors``, a safetensors file under ``.pt``.
+
+    Args:
+        path: the file.
+        limits: bounds on what is accepted.
+        index: whether it may be an index. One that leads to an index might lead to itself.
     """
     with open(path, "rb") as file:
         start = file.read(_START_BYTES)
@@ -56,6 +61,9 @@ def open_file(path: str, limits: Limits | None = None) -> Archive:
             from burnpy.store.npz import NpzArchive
 
             return NpzArchive(path, limits)
+        case "index" if not index:
+            message = f"{path}: an index, where a file of an index is expected"
+            raise CheckpointError(message, kind="malformed index", path=path)
         case "index":
             from burnpy.store.index import IndexArchive
 
