@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Unpack
 
 from burnpy import _core
-from burnpy.errors import AlreadyExists, IoError, ValidationError
+from burnpy.errors import IoError, ValidationError
 from burnpy.pack import Reader, Scalar
 from burnpy.store.module_store import (
     ModuleStore,
@@ -19,7 +19,7 @@ from burnpy.store.module_store import (
     parts_of,
 )
 from burnpy.store.snapshot import TensorSnapshot
-from burnpy.store.target import Burnpack
+from burnpy.store.target import Burnpack, refuse_existing
 
 if TYPE_CHECKING:
     from typing import Self
@@ -176,8 +176,8 @@ class BurnpackStore(ModuleStore):
             self._data = _core.Writer(packed, self._metadata).into_bytes()
             return
         path = self._resolved()
-        if not self._overwrite and os.path.lexists(path):
-            raise AlreadyExists(f"{path}: something is there already, and overwriting is off", path=path)
+        if not self._overwrite:
+            refuse_existing(path)
         packed = [target.tensor(part) for part in parts]
         writer = _core.Writer(
             packed, self._metadata, auto_extension=False, overwrite=self._overwrite, durable=self._durable

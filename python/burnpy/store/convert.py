@@ -9,13 +9,13 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from burnpy._shards import delete_others, fill_shards, index_json, num_bytes, shard_names
-from burnpy.errors import AlreadyExists, CheckpointError
+from burnpy.errors import CheckpointError
 from burnpy.pack import AtomicFile
 from burnpy.store.checkpoint import AUTO, PICKLED, Checkpoint
 from burnpy.store.checkpoint import open as open_checkpoint
 from burnpy.store.plan import Plan, Wishes
 from burnpy.store.report import ConversionReport
-from burnpy.store.target import TARGETS, Part, Target, target_format
+from burnpy.store.target import TARGETS, Part, Target, refuse_existing, target_format
 
 if TYPE_CHECKING:
     from burnpy._typing import PathLike
@@ -161,8 +161,8 @@ def _check_places(files: Iterable[str], *, overwrite: bool) -> None:
     for path in files:
         if os.path.isdir(path):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-        if not overwrite and os.path.lexists(path):
-            raise AlreadyExists(f"{path}: something is there already, and overwriting is off", path=path)
+        if not overwrite:
+            refuse_existing(path)
 
 
 def _write(

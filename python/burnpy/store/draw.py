@@ -100,6 +100,7 @@ def _transpose(matrix: np.ndarray[Any, Any], out: np.ndarray[Any, Any]) -> None:
 
 
 def _forget(array: np.ndarray[Any, Any]) -> None:
+    """Give the pages of a mapped file back; of a view that runs backwards, whose first byte is not its lowest, none."""
     if any(stride < 0 for stride in array.strides) or array.size == 0:
         return
     address: int = array.__array_interface__["data"][0]

@@ -21,7 +21,7 @@ from burnpy.store.module_store import (
 )
 from burnpy.store.safetensors import SafetensorsArchive
 from burnpy.store.snapshot import TensorSnapshot
-from burnpy.store.target import Part, Safetensors
+from burnpy.store.target import Part, Safetensors, refuse_existing
 
 if TYPE_CHECKING:
     from typing import Self
@@ -170,9 +170,8 @@ class SafetensorsStore(ModuleStore):
                 self._data = _core.safetensors_bytes(parts, self._metadata)
                 return
             path = self._path
-            if not self._overwrite and os.path.lexists(path):
-                message = f"{path}: something is there already, and overwriting is off"
-                raise AlreadyExists(message, path=path)
+            if not self._overwrite:
+                refuse_existing(path)
             with _core.stage_safetensors(parts, path, self._metadata, durable=self._durable) as scratch:
                 scratch.commit(self._overwrite)
 

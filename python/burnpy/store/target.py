@@ -11,10 +11,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from burnpy import _core
+from burnpy.errors import AlreadyExists
 from burnpy.pack import AtomicFile, QuantScheme, Scalar
 from burnpy.store.passport import Passport
 
-__all__ = ["TARGETS", "Burnpack", "Part", "Safetensors", "Target", "target_format"]
+__all__ = ["TARGETS", "Burnpack", "Part", "Safetensors", "Target", "refuse_existing", "target_format"]
 
 _BURNPACK = frozenset(
     ("f64", "f32", "flex32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "qfloat",
@@ -170,6 +171,16 @@ class Safetensors:
         return [
             (part.name, str(self.stored_dtype(part.dtype)), part.shape, _bytes_of(part)) for part in parts
         ]
+
+
+def refuse_existing(path: str) -> None:
+    """Stop before anything is drawn, where overwriting is off.
+
+    Raises:
+        AlreadyExists: something is at the path, be it a link that leads nowhere.
+    """
+    if os.path.lexists(path):
+        raise AlreadyExists(f"{path}: something is there already, and overwriting is off", path=path)
 
 
 def told(parts: Sequence[Part], scalars: Mapping[str, Scalar]) -> Passport:
