@@ -451,6 +451,17 @@ def test_two_arrays_of_one_name_are_refused(tmp_path: Path) -> None:
 # ---- several files
 
 
+def test_an_index_that_leads_to_an_index_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.safetensors.index.json"
+    path.write_text(json.dumps({"weight_map": {"a": path.name}}))
+    with (
+        burnpy.open(path) as checkpoint,
+        pytest.raises(CheckpointError, match="an index, where a file") as told,
+    ):
+        checkpoint["a"]
+    assert told.value.kind == "malformed index"
+
+
 def test_what_the_index_does_not_place_is_told(tmp_path: Path) -> None:
     path = _index(tmp_path)
     write_safetensors(tmp_path / "model-00002-of-00002.safetensors", {"b": ("BF16", B), "stray": ("F32", W)})
