@@ -62,7 +62,27 @@ impl Heap {
             TensorValue::new(storage, &Claim { dtype, offset, sizes: &sizes, strides: &strides });
         let flag = if form >= Form::V2 { args.get(4) } else { None };
         tensor.requires_grad = flag.is_some_and(|id| *self.arena.get(id) == Value::Bool(true));
+        self.check_metadata(args, form)?;
         Ok(tensor)
+    }
+
+    /// Refuses a lazily conjugated or negated tensor: its storage holds other values than it has.
+    fn check_metadata(&self, args: Args, form: Form) -> Result<(), ErrorKind> {
+        let metadata = match form {
+            Form::V1 => None,
+            Form::V2 => args.get(6),
+            Form::V3 => args.get(7),
+        };
+        let is_set = |flag| {
+            let value = metadata.and_then(|id| self.arena.lookup(id, flag));
+            value.is_some_and(|id| *self.arena.get(id) == Value::Bool(true))
+        };
+        for (flag, what) in [("conj", "conjugated"), ("neg", "negated")] {
+            if is_set(flag) {
+                return Err(ErrorKind::unsupported(format!("a tensor that is {what} when it is used")));
+            }
+        }
+        Ok(())
     }
 
     /// Sizes or strides.

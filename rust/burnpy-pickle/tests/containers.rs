@@ -5,7 +5,7 @@
 #[path = "support/archive.rs"]
 mod archive;
 
-use archive::{Member, deflated, matrix_bytes, matrix_pickle, stored, tar, zip};
+use archive::{Member, deflated, matrix_bytes, matrix_pickle, matrix_pickle_with, stored, tar, zip};
 use burnpy_pickle::{Error, Format, Limits, open};
 
 /// The bytes of tensor `w`.
@@ -216,5 +216,18 @@ fn an_array_of_megabytes_stays_in_the_pickle() {
             let viewed = checkpoint.view_range(&file, &leaves.tensors[0]).unwrap().is_some();
             assert_eq!(viewed, in_place && (file.len() > 3_000_000));
         }
+    }
+}
+
+#[test]
+fn a_tensor_that_its_storage_holds_conjugated_or_negated_is_not_read_as_it_lies() {
+    let with = |arguments: &[u8]| {
+        let pickle = stored("top/data.pkl", &matrix_pickle_with(arguments));
+        zip(&[pickle, stored("top/byteorder", b"little\n"), matrix()], false)
+    };
+    refuses(&with(b"}X\x04\0\0\0conj\x88s"), "unsupported", "conjugated");
+    refuses(&with(b"}X\x03\0\0\0neg\x88s"), "unsupported", "negated");
+    for plain in [&b"N"[..], b"}", b"}X\x04\0\0\0conj\x89s"] {
+        assert_eq!(read(&with(plain)).unwrap(), matrix_bytes());
     }
 }

@@ -111,10 +111,17 @@ fn end(file: &mut Vec<u8>, start: u64, len: u64, count: u64, wide: bool) {
 
 /// The pickle of `{"w": tensor}`: four floats in storage 0, as a 2 by 2 matrix.
 pub fn matrix_pickle() -> Vec<u8> {
+    matrix_pickle_with(b"")
+}
+
+/// The same with more arguments behind the hooks.
+pub fn matrix_pickle_with(arguments: &[u8]) -> Vec<u8> {
     let mut pickle = b"\x80\x02}X\x01\0\0\0wctorch._utils\n_rebuild_tensor_v2\n((X\x07\0\0\0storage".to_vec();
     pickle
         .extend(b"ctorch\nFloatStorage\nX\x01\0\0\0\x30X\x03\0\0\0cpuK\x04tQK\0K\x02K\x02\x86K\x02K\x01\x86");
-    pickle.extend(b"\x89ccollections\nOrderedDict\n)RtRs.");
+    pickle.extend(b"\x89ccollections\nOrderedDict\n)R");
+    pickle.extend(arguments);
+    pickle.extend(b"tRs.");
     pickle
 }
 
