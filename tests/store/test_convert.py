@@ -531,3 +531,20 @@ def test_numbers_that_do_not_agree_are_refused_by_the_transposition() -> None:
     for cols, element, out_cols, at in ((3, 1, 2, 3), (5, 1, 4, 0), (3, 3, 4, 0), (0, 1, 4, 0), (3, 1, 2, 0)):
         with pytest.raises(ValueError, match="do not fit"):
             _core.transpose_rows(bytes(12), cols, element, out, out_cols, at)
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("burnpy.scalars", '{"lr":{"Float":1.0}}'),
+        ("burnpy.param_ids", '{"w":7}'),
+        ("burnpy.order", "[]"),
+        ("burnpy.dtypes", '{"w":"flex32"}'),
+    ],
+)
+def test_in_a_burnpack_a_key_of_the_passport_is_a_text_like_any_other(key: str, text: str) -> None:
+    save_file({"w": np.ones(2, np.float32)}, "a.bpk", {key: text})
+    burnpy.convert("a.bpk", "b.bpk")
+    assert Path("b.bpk").read_bytes() == Path("a.bpk").read_bytes()
+    with pytest.raises(CheckpointError, match="burnpy keeps this key for itself"):
+        burnpy.convert("a.bpk", "b.safetensors")

@@ -120,7 +120,7 @@ class Plan:
         self._target = target
         self._wishes = wishes
         self._report = report
-        self._passport, self.metadata = Passport.split(checkpoint.metadata())
+        self._passport, self.metadata = _passport(checkpoint)
         self.scalars: dict[str, Scalar] = dict(self._passport.scalars)
         names = self._in_order(list(checkpoint))
         contexts = self._contexts({name: checkpoint[name].shape for name in names})
@@ -294,6 +294,17 @@ class Plan:
         if isinstance(self._wishes.adapter, PyTorchToBurnAdapter | BurnToPyTorchAdapter):
             return "transposed"
         return f"changed by {self._wishes.adapter!r}" if before.dtype == after.dtype else None
+
+
+def _passport(checkpoint: Checkpoint) -> tuple[Passport, dict[str, str]]:
+    """What the source's texts say of its tensors, and its other texts.
+
+    A burnpack has places for all of it: there such a text is its author's, whatever the key.
+    """
+    metadata = checkpoint.metadata()
+    if checkpoint.format.startswith("burnpack"):
+        return Passport(), metadata
+    return Passport.split(metadata)
 
 
 def _forms(dtype: str) -> tuple[str, ...]:
