@@ -6,7 +6,7 @@ use crate::error::{ErrorKind, Result};
 use crate::heap::Heap;
 use crate::storage::{Element, StorageRef};
 use crate::tensor::{Claim, TensorKind, TensorValue};
-use crate::value::{Value, ValueId};
+use crate::value::{Global, Value, ValueId};
 
 /// Most dimensions of a tensor: PyTorch's own limit.
 const MAX_RANK: usize = 64;
@@ -21,6 +21,9 @@ impl Heap {
         }
         if let Some(object) = self.foreign_part(args, form)? {
             return Ok(object);
+        }
+        if let (Some(call), Some(sizes)) = (self.pending_call(args, form), args.get(2)) {
+            return self.add_object(&call, sizes);
         }
         let storage = args.get(0).and_then(|id| match self.arena.get(id) {
             Value::Storage(storage) => Some((**storage).clone()),
@@ -62,27 +65,23 @@ impl Heap {
             TensorValue::new(storage, &Claim { dtype, offset, sizes: &sizes, strides: &strides });
         let flag = if form >= Form::V2 { args.get(4) } else { None };
         tensor.requires_grad = flag.is_some_and(|id| *self.arena.get(id) == Value::Bool(true));
-        self.check_metadata(args, form)?;
         Ok(tensor)
     }
 
-    /// Refuses a lazily conjugated or negated tensor: its storage holds other values than it has.
-    fn check_metadata(&self, args: Args, form: Form) -> Result<(), ErrorKind> {
+    /// The call that a lazily conjugated or negated tensor waits for: its storage holds other values than it
+    /// has, and it is not built.
+    fn pending_call(&self, args: Args, form: Form) -> Option<Global> {
         let metadata = match form {
             Form::V1 => None,
             Form::V2 => args.get(6),
             Form::V3 => args.get(7),
-        };
-        let is_set = |flag| {
-            let value = metadata.and_then(|id| self.arena.lookup(id, flag));
+        }?;
+        let is_set = |flag: &&str| {
+            let value = self.arena.lookup(metadata, flag);
             value.is_some_and(|id| *self.arena.get(id) == Value::Bool(true))
         };
-        for (flag, what) in [("conj", "conjugated"), ("neg", "negated")] {
-            if is_set(flag) {
-                return Err(ErrorKind::unsupported(format!("a tensor that is {what} when it is used")));
-            }
-        }
-        Ok(())
+        let flag = ["conj", "neg"].into_iter().find(is_set)?;
+        Some(Global { module: "torch".into(), name: flag.into() })
     }
 
     /// Sizes or strides.

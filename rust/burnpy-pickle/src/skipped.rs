@@ -50,6 +50,7 @@ fn shape(arena: &Arena, object: &Object) -> Option<Vec<u64>> {
     let at = |index: usize| args.get(index).copied();
     let sizes = match (&*object.class.module, &*object.class.name) {
         ("numpy", "ndarray") => array_state(arena, object).map(|[shape, _]| shape),
+        ("torch", "conj" | "neg") => Some(object.args),
         ("torch._utils", "_rebuild_qtensor" | "_rebuild_wrapper_subclass") => at(2),
         ("torch._utils", "_rebuild_meta_tensor_no_storage") => at(1),
         ("torch._utils", "_rebuild_sparse_tensor" | "_rebuild_sparse_csr_tensor") => {
