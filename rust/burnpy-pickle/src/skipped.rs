@@ -25,6 +25,9 @@ pub(crate) fn describe(arena: &Arena, id: ValueId, name: String, reason: SkipRea
 
 /// Whether an object is data of PyTorch or NumPy, of a kind that is not read.
 fn is_kind_of_tensor(object: &Object) -> bool {
+    if object.class.is("torch", "conj") || object.class.is("torch", "neg") {
+        return true;
+    }
     let class = &object.class;
     class.is("numpy", "ndarray") || (&*class.module == "torch._utils" && class.name.starts_with("_rebuild_"))
 }

@@ -230,6 +230,7 @@ fn a_tensor_that_its_storage_holds_conjugated_or_negated_is_not_read_as_it_lies(
     {
         let leaves = open(&with(flag), &Limits::default()).unwrap().leaves().unwrap();
         assert!(leaves.tensors.is_empty());
+        assert_eq!(leaves.skipped[0].reason, burnpy_pickle::SkipReason::Unsupported);
         assert_eq!(
             (&*leaves.skipped[0].qualified, leaves.skipped[0].shape.as_deref()),
             (call, Some(&[2, 2][..]))
