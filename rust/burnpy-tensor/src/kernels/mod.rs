@@ -1,0 +1,1 @@
+//! Kernels: free functions on slices and strides. They know no graph, no dtype tags and no allocation policy.
