@@ -16,7 +16,7 @@ macro_rules! pod {
         impl Pod for $number {}
     )*};
 }
-pod!(u8 u16 u32 u64 i8 i16 i32 i64 f32 f64);
+pod!(u8 u16 u32 u64 i8 i16 i32 i64 f32 f64 half::f16 half::bf16);
 
 /// The bytes as a slice of `T`; `None` if they are misaligned or no whole number of elements.
 ///

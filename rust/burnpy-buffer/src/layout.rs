@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use smallvec::SmallVec;
+
 use crate::selection::Selection;
 
 /// Shape, strides and offset of an array within a block, all in elements.
@@ -16,10 +18,13 @@ use crate::selection::Selection;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Layout {
-    shape: Vec<usize>,
-    strides: Vec<isize>,
-    offset: usize,
+    pub(crate) shape: Axes<usize>,
+    pub(crate) strides: Axes<isize>,
+    pub(crate) offset: usize,
 }
+
+/// One entry for each axis; in place up to the five axes of a batch of volumes.
+pub(crate) type Axes<T> = SmallVec<[T; 5]>;
 
 /// Why an index, a selection or a layout is impossible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,9 +109,10 @@ impl Layout {
     ///
     /// # Errors
     /// [`LayoutError::Overflow`] if the number of elements is over `isize::MAX`.
-    pub fn contiguous(shape: Vec<usize>) -> Result<Self, LayoutError> {
-        let strides = row_major_strides(&shape).ok_or(LayoutError::Overflow)?;
-        Ok(Self { shape, strides, offset: 0 })
+    pub fn contiguous(shape: impl AsRef<[usize]>) -> Result<Self, LayoutError> {
+        let shape = shape.as_ref();
+        let strides = row_major_strides(shape).ok_or(LayoutError::Overflow)?;
+        Ok(Self { shape: shape.into(), strides, offset: 0 })
     }
 
     /// The parts as given, from a file or a foreign array. See [`Layout::reach`] for the block's length.
@@ -115,12 +121,17 @@ impl Layout {
     /// [`LayoutError::Strides`] if there is not one stride for each axis, or if an element would lie before
     /// the block's start; [`LayoutError::Overflow`] if one would lie past `isize::MAX`, or if there are more
     /// elements than that.
-    pub fn from_parts(shape: Vec<usize>, strides: Vec<isize>, offset: usize) -> Result<Self, LayoutError> {
+    pub fn from_parts(
+        shape: impl AsRef<[usize]>,
+        strides: impl AsRef<[isize]>,
+        offset: usize,
+    ) -> Result<Self, LayoutError> {
+        let (shape, strides) = (shape.as_ref(), strides.as_ref());
         if shape.len() != strides.len() {
             return Err(LayoutError::Strides);
         }
-        row_major_strides(&shape).ok_or(LayoutError::Overflow)?;
-        let layout = Self { shape, strides, offset };
+        row_major_strides(shape).ok_or(LayoutError::Overflow)?;
+        let layout = Self { shape: shape.into(), strides: strides.into(), offset };
         layout.checked_reach()?;
         Ok(layout)
     }
@@ -179,14 +190,15 @@ impl Layout {
             return Err(LayoutError::ShapeMismatch);
         }
         let axes = || selection.axes().iter().zip(&self.strides);
-        let shape = selection.shape().iter().map(|&size| as_usize(size)).collect::<Result<Vec<_>, _>>()?;
+        let shape = selection.shape().iter().map(|&size| as_usize(size)).collect::<Result<Axes<_>, _>>()?;
         if shape.contains(&0) {
             // Nothing to point at; a start past the end of its axis must not move the offset.
-            return Ok(Self { strides: vec![0; shape.len()], shape, offset: self.offset });
+            return Ok(Self { strides: Axes::from_elem(0, shape.len()), shape, offset: self.offset });
         }
         let steps = axes().map(|(axis, &stride)| stride.checked_mul(isize::try_from(axis.step).ok()?));
         let steps = steps.collect::<Option<Vec<_>>>().ok_or(LayoutError::Overflow)?;
-        let strides = selection.origins().iter().map(|origin| origin.map_or(0, |axis| steps[axis])).collect();
+        let strides: Axes<isize> =
+            selection.origins().iter().map(|origin| origin.map_or(0, |axis| steps[axis])).collect();
         let offset = axes().try_fold(self.offset, |offset, (axis, &stride)| {
             offset.checked_add_signed(stride.checked_mul(isize::try_from(axis.start).ok()?)?)
         });
@@ -218,8 +230,8 @@ fn as_usize(size: u64) -> Result<usize, LayoutError> {
 }
 
 /// Strides of a row-major array, 0 if it is empty; `None` if it has over `isize::MAX` elements.
-fn row_major_strides(shape: &[usize]) -> Option<Vec<isize>> {
-    let mut strides = vec![0; shape.len()];
+pub(crate) fn row_major_strides(shape: &[usize]) -> Option<Axes<isize>> {
+    let mut strides = Axes::from_elem(0, shape.len());
     if shape.contains(&0) {
         return Some(strides);
     }
@@ -282,7 +294,7 @@ mod tests {
     #[test]
     fn strides_that_leave_the_block_or_the_address_space_are_refused() {
         let from = |shape: &[usize], strides: &[isize], offset| {
-            Layout::from_parts(shape.to_vec(), strides.to_vec(), offset).map(|layout| layout.reach())
+            Layout::from_parts(shape, strides, offset).map(|layout| layout.reach())
         };
         assert_eq!(from(&[3], &[-1], 2), Ok(0..3));
         assert_eq!(from(&[3], &[-1], 1), Err(LayoutError::Strides));

@@ -19,7 +19,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `dtype`, `quant` | [`DType`], [`QuantScheme`]: what a payload's bytes mean, and how many there are |
-//! | `layout`, `selection`, `ranges`, `gather` | [`Layout`], [`Selection`]: which elements, at which byte ranges |
+//! | `layout`, `views`, `selection`, `ranges`, `gather` | [`Layout`], [`Selection`]: which elements, at which byte ranges |
 //! | `bytes`, `window` | [`Bytes`]: shared, sliceable memory that keeps its owner alive |
 //! | `aligned`, `pool` | [`AlignedBuf`]: blocks aligned to 64 bytes or 2 MiB, and their reuse |
 //! | `mapped`, `map_registry` | [`map_file`], [`forget_pages`], [`is_mapped_from`] |
@@ -50,6 +50,7 @@ mod selection;
 #[allow(unsafe_code, reason = "streaming stores are intrinsics")]
 mod stream;
 mod transpose;
+mod views;
 #[allow(unsafe_code, reason = "points into memory that its owner keeps alive")]
 mod window;
 

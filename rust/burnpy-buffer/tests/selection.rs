@@ -122,7 +122,7 @@ proptest! {
     fn strided_views_equal_nested_loops((shape, index) in shape_and_index()) {
         let (expected_shape, positions) = reference(&shape, &index);
         let selection = Selection::new(&shape, &index).unwrap();
-        let source = Layout::contiguous(shape.iter().map(|&size| size as usize).collect()).unwrap();
+        let source = Layout::contiguous(shape.iter().map(|&size| size as usize).collect::<Vec<_>>()).unwrap();
         let view = source.select(&selection).unwrap();
         prop_assert_eq!(view.shape().iter().map(|&size| size as u64).collect::<Vec<_>>(), expected_shape);
 

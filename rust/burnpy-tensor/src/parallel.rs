@@ -352,7 +352,7 @@ struct Open {
 impl Open {
     fn new(pool: &'static Pool) -> Self {
         let gate = pool.gate.load(Ordering::Relaxed);
-        pool.gate.store((gate / NEXT_JOB + 1) * NEXT_JOB | OPEN, Ordering::Release);
+        pool.gate.store(((gate / NEXT_JOB + 1) * NEXT_JOB) | OPEN, Ordering::Release);
         Self { pool }
     }
 }

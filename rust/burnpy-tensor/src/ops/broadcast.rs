@@ -1,0 +1,109 @@
+//! Two shapes become one: NumPy's rule, a superset of Burn's, which asks for equal ranks.
+
+use burnpy_buffer::{DType, Layout, Pod};
+use smallvec::SmallVec;
+
+use crate::dispatch_float;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::kernels::zip::zip_strided;
+use crate::value::Value;
+
+/// Sizes of the axes of a result.
+pub(crate) type Shape = SmallVec<[usize; 5]>;
+
+/// The shape that both broadcast to: aligned at the last axis, sizes equal or 1.
+///
+/// # Errors
+/// `Shape` with both shapes.
+pub(crate) fn broadcast_shape(operation: &'static str, a: &[usize], b: &[usize]) -> Result<Shape> {
+    if a == b {
+        return Ok(a.into());
+    }
+    let rank = a.len().max(b.len());
+    let size = |shape: &[usize], axis: usize| (axis + shape.len()).checked_sub(rank).map_or(1, |i| shape[i]);
+    let joint = (0..rank).map(|axis| match (size(a, axis), size(b, axis)) {
+        (x, y) if x == y || y == 1 => Ok(x),
+        (1, y) => Ok(y),
+        (x, y) => Err(Error::shape(
+            operation,
+            format_args!("shapes {a:?} and {b:?} do not broadcast: sizes {x} and {y} of axis {axis}"),
+        )),
+    });
+    joint.collect()
+}
+
+/// Both values must have one dtype.
+///
+/// # Errors
+/// `DType` with both.
+pub(crate) fn same_dtype(operation: &'static str, a: &Value, b: &Value) -> Result<DType> {
+    if a.dtype() == b.dtype() {
+        return Ok(a.dtype());
+    }
+    let (a, b) = (a.dtype().name(), b.dtype().name());
+    Err(Error::dtype(operation, format_args!("dtypes {a} and {b} differ; cast one of them")))
+}
+
+/// `f` of each pair of elements, broadcast, as elements of `dtype`.
+///
+/// # Errors
+/// `Shape` if the shapes do not fit.
+pub(crate) fn zip<T: Element, R: Pod>(
+    operation: &'static str,
+    (a, b): (&Value, &Value),
+    dtype: DType,
+    f: impl Fn(T, T) -> R + Copy + Send + Sync,
+) -> Result<Value> {
+    let shape = broadcast_shape(operation, a.shape(), b.shape())?;
+    let (x, y) = (typed(operation, a)?, typed(operation, b)?);
+    let layouts = [spread(a.layout(), &shape), spread(b.layout(), &shape)];
+    Value::build_as(dtype, &shape, |out| zip_strided((x, &layouts[0]), (y, &layouts[1]), out, f))
+}
+
+/// The block as numbers of a type.
+pub(crate) fn typed<'a, T: Element>(operation: &'static str, value: &'a Value) -> Result<&'a [T]> {
+    value.block().ok_or_else(|| {
+        let (found, wanted) = (value.dtype().name(), T::DTYPE.name());
+        Error::dtype(operation, format_args!("expected {wanted}, got {found}"))
+    })
+}
+
+fn spread(layout: &Layout, shape: &[usize]) -> Layout {
+    layout.broadcast_to(shape).expect("it is what the shape was made from")
+}
+
+/// The gradient of a broadcast input: the sum over the axes along which it was repeated.
+pub(crate) fn sum_to(gradient: Value, shape: &[usize]) -> Result<Value> {
+    if gradient.shape() == shape {
+        return Ok(gradient);
+    }
+    let added = gradient.rank() - shape.len();
+    let mut sum = gradient;
+    for axis in 0..sum.rank() {
+        if axis < added || shape[axis - added] == 1 {
+            sum = sum_axis(&sum, axis)?;
+        }
+    }
+    Ok(sum.reshaped(shape))
+}
+
+fn sum_axis(value: &Value, axis: usize) -> Result<Value> {
+    if value.shape()[axis] == 1 {
+        return Ok(value.clone());
+    }
+    let dense = value.contiguous();
+    let mut shape: Shape = value.shape().into();
+    let (size, inner): (usize, usize) = (shape[axis], shape[axis + 1..].iter().product());
+    shape[axis] = 1;
+    dispatch_float!(value.dtype(), T => {
+        let x = dense.as_slice::<T>().expect("contiguous");
+        Value::build(&shape, |out: &mut [T]| {
+            out.fill(0.0);
+            for (row, x) in x.chunks_exact(inner.max(1)).enumerate() {
+                let to = row / size.max(1) * inner;
+                out[to..to + inner].iter_mut().zip(x).for_each(|(out, &x)| *out += x);
+            }
+        })
+    }, else => Err(Error::dtype("backward", "only floats have gradients")))
+}

@@ -1,0 +1,66 @@
+//! One element type to another.
+
+use burnpy_buffer::{DType, Pod};
+
+use crate::autodiff::record;
+use crate::element::{BOOL, Element, Kind};
+use crate::error::{Error, Result};
+use crate::parallel;
+use crate::tensor::Tensor;
+use crate::value::Value;
+use crate::{dispatch_stored, element};
+
+/// Elements that a task converts.
+const CHUNK: usize = 64 << 10;
+
+impl Tensor {
+    /// The same numbers as another dtype: floats round to nearest, float to int truncates toward zero and saturates,
+    /// int to int wraps, anything to bool is `!= 0`. Gradients come back in the dtype of the input.
+    ///
+    /// # Errors
+    /// `DType` for a quantized target.
+    pub fn cast(&self, dtype: DType) -> Result<Self> {
+        if dtype == self.dtype() {
+            return Ok(self.clone());
+        }
+        let (value, from) = (cast_value(self.value(), dtype)?, self.dtype());
+        if Kind::of(dtype) != Kind::Float {
+            return Ok(Self::from_parts(value, None, self.is_autodiff()));
+        }
+        Ok(record("cast", [self], value, |_| move |gradient: Value| Ok([Some(cast_value(&gradient, from)?)])))
+    }
+}
+
+/// [`Tensor::cast`] of a value.
+pub(crate) fn cast_value(value: &Value, dtype: DType) -> Result<Value> {
+    let from = value.dtype();
+    if from == dtype {
+        return Ok(value.clone());
+    }
+    if matches!((from, dtype), (DType::F32, DType::Flex32) | (DType::Flex32, DType::F32)) {
+        return Ok(value.relabelled(dtype));
+    }
+    let value = value.contiguous();
+    let unknown =
+        |dtype: DType| Error::dtype("cast", format_args!("cannot cast to or from {}", dtype.name()));
+    dispatch_stored!(from, T => {
+        let x = value.as_slice::<T>().expect("contiguous");
+        dispatch_stored!(dtype, R => {
+            Value::build_as(dtype, value.shape(), |out: &mut [R]| {
+                if dtype == BOOL {
+                    convert(x, out, |x: T| R::from_i64(i64::from(x != T::ZERO)));
+                } else if element::Kind::of(from) == Kind::Float {
+                    convert(x, out, |x: T| R::from_f64(x.to_f64()));
+                } else {
+                    convert(x, out, |x: T| R::from_i64(x.to_i64()));
+                }
+            })
+        }, else => Err(unknown(dtype)))
+    }, else => Err(unknown(from)))
+}
+
+fn convert<T: Pod, R: Pod>(x: &[T], out: &mut [R], f: impl Fn(T) -> R + Copy + Send + Sync) {
+    parallel::chunks_mut(out, CHUNK, |i, part| {
+        part.iter_mut().zip(&x[i * CHUNK..]).for_each(|(out, &x)| *out = f(x));
+    });
+}

@@ -1,0 +1,10 @@
+//! Operations: forward beside backward. The file of an operation holds its checks, its formula and its gradient; the
+//! loops are in `kernels`.
+
+pub(crate) mod accumulate;
+mod arith;
+mod axis;
+mod broadcast;
+mod cast;
+mod half;
+pub use axis::INT;
