@@ -1,3 +1,9 @@
 //! Kernels: free functions on slices and strides. They know no graph, no dtype tags and no allocation policy.
+pub mod map;
+pub mod math;
+pub mod number;
+pub mod ops;
+#[allow(unsafe_code, reason = "intrinsics")]
+pub mod simd;
 pub mod strided;
 pub mod zip;
