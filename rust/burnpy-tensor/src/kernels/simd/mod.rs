@@ -1,5 +1,19 @@
-//! Where kernels need instructions that the compiler does not choose by itself.
+//! Where kernels need instructions that the compiler does not choose by itself. What leaves this module is safe to
+//! call.
 
+#[cfg(target_arch = "x86_64")]
+mod gemm_avx2;
+#[cfg(target_arch = "x86_64")]
+mod gemm_avx512;
+#[cfg(target_arch = "aarch64")]
+mod gemm_neon;
+mod gemm_portable;
+mod micro;
+mod region;
 mod stream;
+mod vector;
 
+pub use micro::MicroElement;
+pub(crate) use micro::{Finish, Left, Micro, Right};
+pub(crate) use region::{Region, for_each_region};
 pub use stream::{Plain, STREAM_BYTES, stream_tiles};

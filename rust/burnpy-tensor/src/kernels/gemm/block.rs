@@ -1,0 +1,210 @@
+//! Large products, cut into blocks that stay in the caches.
+
+use super::pack::{pack_left, pack_right, packed_left};
+use super::scratch::{Scratch, with_kept};
+use super::{Activation, Epilogue, GemmElement, MatRef};
+use crate::kernels::simd::{Finish, Left, Micro, Region, Right, for_each_region};
+use crate::parallel;
+
+/// Steps of the common axis in one pass over the output: a panel of `b` of 16 KiB in the first-level cache.
+const STEPS: usize = 256;
+
+/// Bytes of `a` in a block, half of a second-level cache of 512 KiB.
+const LEFT_BYTES: usize = 256 << 10;
+
+/// Columns of `b` packed at once.
+const COLUMNS: usize = 2048;
+
+/// Rows of `a` packed at once.
+const ROWS: usize = 2048;
+
+/// Below this many multiplications, all runs on the calling thread.
+const SHARED_FROM: usize = 64 << 10;
+
+/// Multiplications in a task, at least.
+const TASK: usize = 128 << 10;
+
+/// All but the output of a matrix product.
+#[derive(Clone, Copy)]
+pub(super) struct Product<'a, T> {
+    k: usize,
+    a: MatRef<'a, T>,
+    b: MatRef<'a, T>,
+    finish: Finish<'a, T>,
+}
+
+impl<'a, T: Copy> Product<'a, T> {
+    pub(super) fn new(
+        k: usize,
+        a: MatRef<'a, T>,
+        b: MatRef<'a, T>,
+        accumulate: bool,
+        epilogue: &Epilogue<'a, T>,
+        n: usize,
+    ) -> Self {
+        assert!(epilogue.bias.is_none_or(|bias| bias.len() == n), "one bias for each of {n} columns");
+        let relu = epilogue.activation == Activation::Relu;
+        Self { k, a, b, finish: Finish { accumulate, bias: epilogue.bias, relu } }
+    }
+
+    /// A part of the steps: the first adds to the output only if asked to, the last alone finishes.
+    fn steps(&self, from: usize, len: usize) -> Self {
+        let last = from + len == self.k;
+        let finish = Finish {
+            accumulate: self.finish.accumulate || from > 0,
+            bias: self.finish.bias.filter(|_| last),
+            relu: self.finish.relu && last,
+        };
+        Self { k: len, a: self.a.at(0, from), b: self.b.at(from, 0), finish }
+    }
+
+    fn columns(&self, from: usize, len: usize) -> Self {
+        let bias = self.finish.bias.map(|bias| &bias[from..from + len]);
+        Self { b: self.b.at(0, from), finish: Finish { bias, ..self.finish }, ..*self }
+    }
+
+    fn rows(&self, from: usize) -> Self {
+        Self { a: self.a.at(from, 0), ..*self }
+    }
+}
+
+/// Computes `out`, on all threads if there is enough to do.
+pub(super) fn multiply<T: GemmElement>(product: &Product<'_, T>, mut out: Region<'_, T>) {
+    let (m, n) = (out.rows(), out.cols());
+    if m == 0 || n == 0 {
+        return;
+    }
+    let micro = T::micro();
+    let shared = m.saturating_mul(n).saturating_mul(product.k) >= SHARED_FROM;
+    let columns = even(n, COLUMNS, micro.cols);
+    let steps = even(product.k, STEPS, 8);
+    for col in (0..n).step_by(columns) {
+        let mut out = out.part((0, col), (m, columns));
+        let product = product.columns(col, out.cols());
+        if product.k == 0 {
+            pass(&micro, &product, out, shared);
+            continue;
+        }
+        for step in (0..product.k).step_by(steps) {
+            let out = out.part((0, 0), (m, columns));
+            pass(&micro, &product.steps(step, steps.min(product.k - step)), out, shared);
+        }
+    }
+}
+
+/// The parts of `len`, each a multiple of `unit` and of at most about `most`, all of one size but the last.
+fn even(len: usize, most: usize, unit: usize) -> usize {
+    let parts = len.div_ceil(most).max(1);
+    len.div_ceil(parts).next_multiple_of(unit).max(unit)
+}
+
+/// One block of steps, of all rows and at most `COLUMNS` columns.
+fn pass<T: GemmElement>(micro: &Micro<T>, product: &Product<'_, T>, mut out: Region<'_, T>, shared: bool) {
+    let (m, n) = (out.rows(), out.cols());
+    let block = even(m, LEFT_BYTES / size_of::<T>() / product.k.max(64), micro.rows);
+    if m <= block {
+        let right = Panels::AsNeeded(product.b);
+        return tasks(micro, product, right, as_it_lies(product.a, micro), out, (block, n), shared);
+    }
+    let mut scratch = Scratch::new::<T>(n.next_multiple_of(micro.cols) * product.k);
+    let packed = scratch.numbers();
+    share(packed, micro.cols * product.k, shared, |panel, packed| {
+        let from = panel * micro.cols;
+        pack_right(product.b.at(0, from), product.k, micro.cols.min(n - from), micro.cols, packed);
+    });
+    let right = Panels::Packed(packed);
+    for row in (0..m).step_by(ROWS) {
+        let out = out.part((row, 0), (ROWS, n));
+        let product = product.rows(row);
+        if n <= 128 && product.a.col_stride == 1 {
+            tasks(micro, &product, right, as_it_lies(product.a, micro), out, (block, n), shared);
+            continue;
+        }
+        let rows = out.rows();
+        let mut scratch = Scratch::new::<T>(rows.next_multiple_of(micro.rows) * product.k);
+        let packed = scratch.numbers();
+        share(packed, micro.rows * product.k, shared, |panel, packed| {
+            let from = panel * micro.rows;
+            let rows = micro.rows.min(rows - from);
+            pack_left(product.a.at(from, 0), rows, product.k, micro.rows, packed);
+        });
+        let (tile_stride, row_stride, step) = packed_left(product.a, product.k, micro.rows);
+        let left = Left { data: packed, offset: 0, tile_stride, row_stride, step };
+        tasks(micro, &product, right, left, out, (block, n), shared);
+    }
+}
+
+/// `parallel::chunks_mut`, if the work is worth it.
+fn share<T: Send>(out: &mut [T], len: usize, shared: bool, run: impl Fn(usize, &mut [T]) + Sync) {
+    if shared {
+        parallel::chunks_mut(out, len, run);
+    } else {
+        out.chunks_mut(len).enumerate().for_each(|(i, part)| run(i, part));
+    }
+}
+
+fn as_it_lies<'a, T>(a: MatRef<'a, T>, micro: &Micro<T>) -> Left<'a, T> {
+    let tile_stride = micro.rows as isize * a.row_stride;
+    Left { data: a.data, offset: a.offset, tile_stride, row_stride: a.row_stride, step: a.col_stride }
+}
+
+/// Where panels of `b` come from.
+#[derive(Clone, Copy)]
+enum Panels<'a, T> {
+    /// All are packed already.
+    Packed(&'a [T]),
+    /// Each is packed when its turn comes.
+    AsNeeded(MatRef<'a, T>),
+}
+
+/// Computes `out` in tasks of whole tiles, of `block` or less.
+fn tasks<T: GemmElement>(
+    micro: &Micro<T>,
+    product: &Product<'_, T>,
+    right: Panels<'_, T>,
+    left: Left<'_, T>,
+    out: Region<'_, T>,
+    block: (usize, usize),
+    shared: bool,
+) {
+    let task = if shared { task_size(micro, product.k, (out.rows(), out.cols()), block) } else { block };
+    for_each_region(out, task, shared, |row, col, mut out| {
+        let tile = (row / micro.rows) as isize * left.tile_stride;
+        let left = Left { offset: left.offset.wrapping_add_signed(tile), ..left };
+        for panel in (0..out.cols()).step_by(micro.cols) {
+            let from = col + panel;
+            let mut out = out.part((0, panel), (usize::MAX, micro.cols));
+            let cols = out.cols();
+            let finish = product.columns(from, cols).finish;
+            match right {
+                Panels::Packed(packed) => {
+                    let right = Right { data: &packed[from * product.k..], step: micro.cols };
+                    micro.run(product.k, left, right, finish, &mut out);
+                }
+                Panels::AsNeeded(b) => with_kept(product.k * micro.cols, |packed| {
+                    pack_right(b.at(0, from), product.k, cols, micro.cols, packed);
+                    micro.run(product.k, left, Right { data: packed, step: micro.cols }, finish, &mut out);
+                }),
+            }
+        }
+    });
+}
+
+/// Halves a block, across first, until there are 8 tasks or they would become too small.
+fn task_size<T>(
+    micro: &Micro<T>,
+    k: usize,
+    (m, n): (usize, usize),
+    (mut rows, mut cols): (usize, usize),
+) -> (usize, usize) {
+    while m.div_ceil(rows) * n.div_ceil(cols) < 8 && rows * cols * k >= 2 * TASK {
+        if cols > 4 * micro.cols || (rows <= micro.rows && cols > micro.cols) {
+            cols = cols.div_ceil(2).next_multiple_of(micro.cols);
+        } else if rows > micro.rows {
+            rows = rows.div_ceil(2).next_multiple_of(micro.rows);
+        } else {
+            break;
+        }
+    }
+    (rows, cols)
+}
