@@ -294,7 +294,8 @@ impl PyView {
         selection: &Selection,
     ) -> PyResult<Bound<'py, PyAny>> {
         let element = Element::of(self.dtype);
-        let shape = self.shape.iter().map(|&extent| usize::try_from(extent)).collect::<Result<_, _>>()?;
+        let shape =
+            self.shape.iter().map(|&extent| usize::try_from(extent)).collect::<Result<Vec<_>, _>>()?;
         let whole = Layout::contiguous(shape).map_err(|error| index_error(&error))?;
         let layout = whole.select(selection).map_err(|error| index_error(&error))?;
         Arrays::new(py)?.strided(memory, start, element, &layout)
