@@ -11,6 +11,7 @@ __all__ = [
     "AlreadyExists",
     "BurnpyError",
     "CheckpointError",
+    "ConfigError",
     "DTypeError",
     "Error",
     "InvalidHeader",
@@ -264,3 +265,15 @@ class DTypeError(BurnpyError, TypeError):
 
 class ScalarConversionError(BurnpyError, ValueError):
     """A scalar does not fit the type asked for."""
+
+
+class ConfigError(BurnpyError, ValueError):
+    """A configuration that cannot be: a value that is refused, or JSON that does not describe one.
+
+    Attributes:
+        kind: ``"InvalidFormat"``, Burn's name, for what is read; ``"InvalidValue"`` for what is given.
+    """
+
+    def __init__(self, message: str = "", *, kind: str = "InvalidValue") -> None:
+        super().__init__(message)
+        self.kind = kind

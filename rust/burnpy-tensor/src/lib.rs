@@ -15,6 +15,7 @@
 //! | `tensor`, `autodiff` | [`Tensor`]: a value and its place in the graph of gradients |
 //! | `ops` | operations, forward beside backward |
 //! | `kernels` | free functions on slices and strides, compiled for each set of instructions |
+//! | `optim` | update rules of optimizers, over many parameters at once |
 //! | `parallel`, `simd` | the threads and the instructions that kernels run on |
 //! | `random` | numbers that are a function of (seed, stream, position) |
 //!
@@ -26,6 +27,7 @@ mod element;
 mod error;
 pub mod kernels;
 pub mod ops;
+pub mod optim;
 #[allow(unsafe_code, reason = "shares a job and disjoint parts of slices among threads")]
 pub mod parallel;
 pub mod random;

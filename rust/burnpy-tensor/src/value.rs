@@ -197,16 +197,32 @@ impl Value {
         try_cast_slice_mut(&mut bytes[from * size_of::<T>()..(from + count) * size_of::<T>()])
     }
 
+    /// Whether [`Value::try_mut`] would give the elements.
+    pub(crate) fn is_writable_alone(&self) -> bool {
+        self.layout.is_contiguous() && self.bytes.is_writable() && self.bytes.owner_count() == 1
+    }
+
+    /// The same elements in memory of their own.
+    pub(crate) fn copied(&self) -> Result<Self> {
+        dispatch_bits!(self.dtype.size().unwrap_or(1), T => {
+            let block = self.block::<T>().expect("the dtype has this size");
+            Self::build_as(self.dtype, self.shape(), |out: &mut [T]| copy_strided(block, &self.layout, out))
+        })
+    }
+
+    /// New memory for as many elements of the same dtype, holding whatever was there before.
+    pub(crate) fn build_like(&self) -> Result<Self> {
+        dispatch_bits!(self.dtype.size().unwrap_or(1), T => {
+            Self::build_as(self.dtype, self.shape(), |_: &mut [T]| {})
+        })
+    }
+
     /// The same elements in row-major order: this value if they are already, else a copy.
     pub fn contiguous(&self) -> Self {
         if self.layout.is_contiguous() {
             return self.clone();
         }
-        dispatch_bits!(self.dtype.size().unwrap_or(1), T => {
-            let block = self.block::<T>().expect("the dtype has this size");
-            Self::build_as(self.dtype, self.shape(), |out: &mut [T]| copy_strided(block, &self.layout, out))
-        })
-        .expect("its elements are in memory already")
+        self.copied().expect("its elements are in memory already")
     }
 
     /// The same elements with another layout, that stays within what this one reaches.

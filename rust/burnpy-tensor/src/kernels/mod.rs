@@ -5,7 +5,10 @@ pub mod map;
 pub mod math;
 pub mod number;
 pub mod ops;
-#[allow(unsafe_code, reason = "vector instructions and parts of outputs, behind functions that check the bounds")]
+#[allow(
+    unsafe_code,
+    reason = "vector instructions and parts of outputs, behind functions that check the bounds"
+)]
 pub mod simd;
 pub mod strided;
 pub mod zip;

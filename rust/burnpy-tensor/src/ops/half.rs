@@ -8,7 +8,7 @@ use crate::tensor::Tensor;
 
 /// Whether operations compute a dtype in f32.
 pub(crate) fn is_half(dtype: DType) -> bool {
-    matches!(dtype, DType::F16 | DType::BF16)
+    matches!(dtype, DType::F16 | DType::BF16 | DType::QFloat(_))
 }
 
 /// `run` on f32 copies of the half-precision tensors, its result in their dtype again. Both casts are recorded.
@@ -29,7 +29,9 @@ pub(crate) fn via_f32<const N: usize>(
         wide[i - 1].as_ref().unwrap_or(input)
     }))?;
     match dtype {
-        Some(dtype) if output.dtype() == DType::F32 => output.cast(dtype),
+        Some(dtype) if output.dtype() == DType::F32 && !matches!(dtype, DType::QFloat(_)) => {
+            output.cast(dtype)
+        }
         _ => Ok(output),
     }
 }

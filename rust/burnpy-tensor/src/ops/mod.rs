@@ -7,4 +7,5 @@ mod axis;
 mod broadcast;
 mod cast;
 mod half;
+mod quantized;
 pub use axis::INT;
