@@ -48,6 +48,14 @@ pub fn is_mapped_from(bytes: &[u8], path: &Path) -> bool {
     mapped.is_some() && File::open(path).ok().as_ref().and_then(file_id) == mapped
 }
 
+/// Whether bytes lie in a map that [`map_file`](crate::map_file) made and that shares its pages with the file.
+pub fn is_in_shared_map(bytes: &[u8]) -> bool {
+    let mut is_in = false;
+    let start = bytes.as_ptr() as usize;
+    in_shared_map(&(start..start + bytes.len()), || is_in = true);
+    is_in
+}
+
 /// Runs a function if all of a range lies in one shared map, which stays mapped meanwhile.
 pub(crate) fn in_shared_map(range: &Range<usize>, run: impl FnOnce()) {
     let maps = lock();

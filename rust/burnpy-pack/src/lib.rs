@@ -65,6 +65,7 @@ pub use plan::Plan;
 pub use reader::{Backend, Entry, ReadOptions, Reader};
 pub use scalar::{Scalar, ScalarConversionError};
 pub use scratch::AtomicFile;
+pub use sink::FileSink;
 pub use sniff::sniff;
 pub use source::{FileSource, Identity, MemorySource, Source};
 pub use tensor::{Provider, Tensor};

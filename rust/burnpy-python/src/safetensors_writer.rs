@@ -1,7 +1,7 @@
 //! Writes a safetensors file beside its place: the header first, then the payloads, one in memory at a time.
 
 use std::collections::BTreeMap;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use burnpy_pack::{AtomicFile, Error, Tensor};
@@ -14,9 +14,6 @@ use crate::atomic::PyAtomicFile;
 use crate::enter::enter;
 use crate::failure::Failure;
 use crate::save::tensor_of;
-
-/// Header and small tensors are gathered up to this size; larger payloads are written from where they lie.
-const GATHER: usize = 256 << 10;
 
 /// Name, dtype in burnpy's words, shape, and whatever holds the payload: a `Tensor`, deferred or not, or a `View`.
 type Part<'py> = (String, String, Vec<u64>, Bound<'py, PyAny>);
@@ -81,11 +78,11 @@ fn write_scratch(
     durable: bool,
 ) -> Result<AtomicFile, Error> {
     let scratch = AtomicFile::create(destination, durable).map_err(|error| error.with_path(destination))?;
-    let mut file = BufWriter::with_capacity(GATHER, scratch.file());
-    let written = write_planned(plan, payloads, &mut file);
-    // Taken apart, so that a failed write is not tried once more when the buffer is dropped.
-    let (_, _) = file.into_parts();
-    written.map_err(|error| error.with_path(destination))?;
+    let written = || {
+        scratch.reserve(plan.total)?;
+        write_planned(plan, payloads, &mut scratch.sink())
+    };
+    written().map_err(|error| error.with_path(destination))?;
     Ok(scratch)
 }
 
