@@ -6,6 +6,7 @@ use std::ops::Range;
 use flate2::Crc;
 use flate2::read::DeflateDecoder;
 
+use crate::checksum::crc32;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::check;
 use crate::zip::{Member, Method};
@@ -40,9 +41,7 @@ pub(crate) fn window(file: &[u8], member: &Member, range: Range<usize>) -> Resul
         done += got;
     }
     if out.len() as u64 == member.unpacked {
-        let mut crc = Crc::new();
-        crc.update(&out);
-        compare(member, crc.sum())?;
+        compare(member, crc32(&[&out]))?;
     }
     Ok(out)
 }
@@ -53,11 +52,10 @@ pub(crate) fn verify(file: &[u8], member: &Member) -> Result<()> {
         return Ok(());
     }
     let packed = file.get(member.range(file)?).unwrap_or_default();
-    let mut crc = Crc::new();
     if member.method == Method::Stored {
-        crc.update(packed);
-        return compare(member, crc.sum());
+        return compare(member, crc32(&[packed]));
     }
+    let mut crc = Crc::new();
     let mut decoder = DeflateDecoder::new(packed);
     let mut chunk = vec![0; CHUNK];
     let mut left = member.unpacked;

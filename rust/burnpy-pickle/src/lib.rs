@@ -44,6 +44,7 @@ mod bigint;
 mod call;
 mod census;
 mod checkpoint;
+mod checksum;
 mod dtype;
 mod error;
 mod exercise;
@@ -77,6 +78,7 @@ mod zip;
 
 pub use bigint::BigInt;
 pub use checkpoint::{ArchiveInfo, Checkpoint, Format, open};
+pub use checksum::crc32;
 pub use dtype::DType;
 pub use error::{Error, ErrorKind, Result};
 #[doc(hidden)]
