@@ -116,6 +116,14 @@ def test_numpy_loads_what_was_written_as_npz(model: Path) -> None:
         assert archive["scalar"].shape == () and archive["empty"].shape == (0, 4)
 
 
+def test_every_checksum_of_an_npz_is_right_also_of_a_member_that_two_threads_read() -> None:
+    save_file({"large": np.arange(1 << 20, dtype=np.float32), "ünï": np.ones(3)}, "a.bpk", {"key": "text"})
+    burnpy.convert("a.bpk", "a.npz")
+    with zipfile.ZipFile("a.npz") as archive:
+        assert archive.testzip() is None
+        assert [info.filename for info in archive.infolist()] == ["large.npy", "ünï.npy", "__metadata__.json"]
+
+
 def test_safetensors_of_many_dtypes_keep_every_value() -> None:
     source = GOLDEN / "safetensors" / "dtypes_all.safetensors"
     if not source.is_file():

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import json
-import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,11 @@ from burnpy.pack import AtomicFile, Scalar
 from burnpy.store.dtype import numpy_dtype
 from burnpy.store.npz import METADATA_MEMBER
 from burnpy.store.passport import Passport
+from burnpy.store.stored_zip import StoredZip
 from burnpy.store.target import Part, stand_in, told
 
 __all__ = ["Npz"]
 
-_WRITE_BYTES = 8 << 20
 _MAX_NAME_BYTES = 2**16 - 5
 _NUMPY = frozenset(
     ("f64", "f32", "f16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "bool", "c64", "c128")
@@ -59,31 +60,39 @@ class Npz:
         """Write the members in the order of the tensors."""
         scratch = AtomicFile(path, durable=durable)
         try:
-            with open(scratch.path, "wb", buffering=1 << 18) as file:
-                _write(file, parts, metadata, self)
-        except BaseException as error:
+            with _told_of(path):
+                scratch.reserve(sum(part.nbytes for part in parts))
+            self._write(StoredZip(partial(_write, scratch, path)), parts, metadata)
+        except BaseException:
             scratch.__exit__()
-            if isinstance(error, OSError) and not isinstance(error, IoError):
-                message = f"{path}: {error.strerror or error}"
-                raise IoError(message, errno=error.errno, strerror=error.strerror, path=path) from error
             raise
         return scratch
 
-
-def _write(file: Any, parts: Sequence[Part], metadata: Mapping[str, str], target: Npz) -> None:
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
+    def _write(self, archive: StoredZip, parts: Sequence[Part], metadata: Mapping[str, str]) -> None:
         for part in parts:
-            dtype = numpy_dtype(str(target.stored_dtype(part.dtype)))
-            # A fixed time in the entry, so that equal tensors give equal bytes.
-            with archive.open(zipfile.ZipInfo(f"{part.name}.npy"), "w", force_zip64=True) as member:
-                member.write(_header(dtype, part.shape))
-                payload = np.ascontiguousarray(part.draw()).reshape(-1).view(np.uint8)
-                for start in range(0, len(payload), _WRITE_BYTES):
-                    member.write(payload[start : start + _WRITE_BYTES].data)
+            dtype = numpy_dtype(str(self.stored_dtype(part.dtype)))
+            payload = np.ascontiguousarray(part.draw()).reshape(-1).view(np.uint8)
+            archive.add(f"{part.name}.npy", [_header(dtype, part.shape), payload.data])
         # Behind the arrays: the first member tells readers that the zip is NumPy's.
         if metadata:
             text = json.dumps(dict(sorted(metadata.items())), ensure_ascii=False)
-            archive.writestr(zipfile.ZipInfo(METADATA_MEMBER), text.encode())
+            archive.add(METADATA_MEMBER, [text.encode()])
+        archive.finish()
+
+
+def _write(scratch: AtomicFile, path: str, data: Any) -> None:
+    with _told_of(path):
+        scratch.write(data)
+
+
+@contextmanager
+def _told_of(path: str) -> Iterator[None]:
+    """An error that names the file as the caller knows it, not the scratch file."""
+    try:
+        yield
+    except IoError as error:
+        message = f"{path}: {error.strerror or error}"
+        raise IoError(message, errno=error.errno, strerror=error.strerror, path=path) from error
 
 
 def _header(dtype: Any, shape: tuple[int, ...]) -> bytes:

@@ -53,8 +53,19 @@ impl PyAtomicFile {
     /// Appends bytes, all of them, and returns their number.
     fn write(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<usize> {
         let bytes = buffer_bytes(data)?;
-        self.with_file(py, |file| file.file().write_all(&bytes).map_err(Error::from))?;
+        self.with_file(py, |file| {
+            let mut sink = file.sink();
+            sink.write_all(&bytes).and_then(|()| sink.flush()).map_err(Error::from)
+        })?;
         Ok(bytes.len())
+    }
+
+    /// Asks the file system for room at once, which makes the writes faster; not more than will be written.
+    ///
+    /// Raises:
+    ///     IoError: there is no room.
+    fn reserve(&self, py: Python<'_>, nbytes: u64) -> PyResult<()> {
+        self.with_file(py, |file| file.reserve(nbytes))
     }
 
     /// The descriptor of the open scratch file. Who writes through a copy of it flushes before the commit.

@@ -4,6 +4,7 @@
 
 mod array;
 mod atomic;
+mod checksum;
 mod convert;
 mod dtype;
 mod enter;
@@ -42,6 +43,8 @@ mod _core {
 
     #[pymodule_export]
     use super::atomic::PyAtomicFile;
+    #[pymodule_export]
+    use super::checksum::crc32;
     #[pymodule_export]
     use super::export::PyMemory;
     #[pymodule_export]
