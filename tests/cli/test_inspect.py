@@ -8,6 +8,7 @@ import pytest
 from burnpy.numpy import save_file
 from burnpy.pack import QuantScheme, Scalar, Tensor, Writer
 from tests.cli.conftest import Run
+from tests.paths import GOLDEN
 
 
 def test_the_table_has_a_line_for_each_tensor_and_the_totals(run: Run, model: Path) -> None:
@@ -120,3 +121,13 @@ def test_no_payload_is_read(run: Run, model: Path) -> None:
         file.truncate(size - 2)
         file.truncate(size)
     assert run("inspect", model).status == 0
+
+
+@pytest.mark.golden
+def test_a_part_of_a_checkpoint_is_shown_under_names_without_its_key(run: Run) -> None:
+    source = GOLDEN / "pytorch" / "lightning.ckpt"
+    for key in ("auto", "state_dict"):
+        told = json.loads(run("inspect", "--json", "--top-level-key", key, source).out)
+        assert "net.first.weight" in [tensor["name"] for tensor in told["tensors"]]
+    outcome = run("inspect", "--top-level-key", "nope", source)
+    assert outcome.status == 2 and "no tensor is below the key 'nope'" in outcome.err

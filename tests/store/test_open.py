@@ -137,6 +137,26 @@ def test_a_closed_checkpoint_says_so_whatever_is_asked(made: Path, kind: str) ->
     checkpoint.close()
 
 
+def test_a_closed_checkpoint_of_which_a_part_is_shown_says_so_too(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", **{"net.w": W, "ema.w": W})
+    checkpoint = burnpy.open(tmp_path / "a.npz", top_level_key="net")
+    assert (checkpoint.keys(), len(checkpoint), "w" in checkpoint) == (["w"], 1, True)
+    checkpoint.close()
+    asked: list[Callable[[], Any]] = [
+        checkpoint.keys, lambda: len(checkpoint), lambda: "w" in checkpoint, lambda: list(checkpoint),
+        lambda: checkpoint["w"], lambda: checkpoint["nope"], lambda: checkpoint.info("w"),
+    ]  # fmt: skip
+    for ask in asked:
+        with pytest.raises(ValueError, match=r"a\.npz.*closed"):
+            ask()
+    assert "closed" in repr(checkpoint)
+
+
+def test_a_path_with_a_nul_is_named() -> None:
+    with pytest.raises(ValueError, match=r"path must have no NUL in it, got 'nul\\x00x'"):
+        burnpy.open("nul\0x")
+
+
 @every_format
 def test_a_checkpoint_pickles_by_its_path(
     made: Path, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

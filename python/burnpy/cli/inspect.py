@@ -33,12 +33,16 @@ def add_to(commands: Subparsers) -> None:
         "by name, or the largest first",
     )  # fmt: skip
     parser.add_argument("--limit", type=at_least(0), metavar="N", help="list the first N tensors only")
+    parser.add_argument(
+        "--top-level-key", metavar="KEY",
+        help="show this part of a PyTorch checkpoint, under names without the key; auto finds the model",
+    )  # fmt: skip
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the file's table, or its JSON."""
-    with opened(options.file) as reader:
+    with opened(options.file, top_level_key=options.top_level_key) as reader:
         infos = [reader.info(name) for name in reader.keys()]  # noqa: SIM118 (not a mapping)
         key = _SORT_KEYS[options.sort]
         shown = (infos if key is None else sorted(infos, key=key))[: options.limit]

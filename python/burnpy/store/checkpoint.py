@@ -73,7 +73,7 @@ class Checkpoint(Mapping[str, "LazyTensor"]):
 
     def keys(self) -> list[str]:  # type: ignore[override]  # a list, as safetensors has it
         """Names in data order; for pickles, in the order of the pickle."""
-        return self._archive.keys() if self._names is None else list(self._names)
+        return self._archive.keys() if (names := self._shown_names()) is None else list(names)
 
     def info(self, name: str) -> TensorInfo:
         """Name, dtype, shape, parameter id, length and offsets of a tensor.
@@ -119,11 +119,18 @@ class Checkpoint(Mapping[str, "LazyTensor"]):
         """Let the file go. Arrays stay valid, lazy views do not."""
         self._archive.close()
 
+    def _shown_names(self) -> dict[str, str] | None:
+        """Names as shown to full names; ``None`` if they are the same. Raises when closed, as the archive does."""
+        if self._names is not None:
+            self._archive.has("")
+        return self._names
+
     def _full(self, name: str) -> str:
-        if self._names is None:
+        names = self._shown_names()
+        if names is None:
             return name
         try:
-            return self._names[name]
+            return names[name]
         except KeyError:
             raise self._not_found(name) from None
 
@@ -168,7 +175,8 @@ class Checkpoint(Mapping[str, "LazyTensor"]):
         return len(self.keys())
 
     def __contains__(self, name: object) -> bool:
-        return self._archive.has(name) if self._names is None else name in self._names
+        names = self._shown_names()
+        return self._archive.has(name) if names is None else name in names
 
     def __enter__(self) -> Self:
         return self
@@ -209,6 +217,7 @@ def open(path: PathLike, *, top_level_key: str | None = None, limits: Limits | N
         FileNotFoundError, PermissionError, IsADirectoryError: from the system.
         CheckpointError: the file is none of the formats, or not a sound one; ``kind`` says how.
         Error: of ``burnpy.pack``: it is a burnpack, but not a sound one.
+        ValueError: there is a NUL in the path.
 
     Example:
         >>> import burnpy, numpy as np
@@ -217,6 +226,8 @@ def open(path: PathLike, *, top_level_key: str | None = None, limits: Limits | N
         ...     checkpoint.format, checkpoint["w"].shape, checkpoint["w"][1].tolist()
         ('npz', (3, 2), [2.0, 3.0])
     """
+    if "\0" in os.fsdecode(path):
+        raise ValueError(f"path must have no NUL in it, got {os.fspath(path)!r}")
     asked, resolved = os.path.abspath(path), _find(os.path.abspath(path))
     try:
         return Checkpoint(resolved, top_level_key, limits)
