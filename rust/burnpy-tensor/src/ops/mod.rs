@@ -6,6 +6,10 @@ mod arith;
 mod axis;
 mod broadcast;
 mod cast;
+#[cfg(test)]
+pub(crate) mod check;
+mod ctc;
 mod half;
+mod matmul;
 mod quantized;
 pub use axis::INT;
