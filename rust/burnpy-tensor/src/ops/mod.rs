@@ -10,6 +10,17 @@ mod cast;
 pub(crate) mod check;
 mod ctc;
 mod half;
+mod index;
+mod join;
 mod matmul;
 mod quantized;
+mod slice;
+mod sort;
+#[cfg(test)]
+pub(crate) mod testing;
+mod update;
+mod views;
+
 pub use axis::INT;
+pub use slice::Slice;
+pub use update::IndexingUpdateOp;
