@@ -153,7 +153,7 @@ impl Tensor {
     /// # Errors
     /// `DType` for quantized tensors.
     pub fn argwhere(&self) -> Result<Self> {
-        let flags = super::cast::cast_value(movable("argwhere", self)?, crate::BOOL)?.contiguous();
+        let flags = super::cast::cast_value(movable("argwhere", self)?.as_ref(), crate::BOOL)?.contiguous();
         let flags = flags.as_slice::<u8>().expect("booleans are bytes").iter().enumerate();
         let places: Vec<usize> = flags.filter(|&(_, &flag)| flag != 0).map(|(i, _)| i).collect();
         let (shape, rank) = (self.shape(), self.rank());
@@ -185,7 +185,7 @@ impl Tensor {
         at: Indices,
         shape: &[usize],
     ) -> Result<Self> {
-        let value = picked_values(movable(operation, self)?, pick, &at, shape)?;
+        let value = picked_values(movable(operation, self)?.as_ref(), pick, &at, shape)?;
         // dx = Σ dy over the places that an element went to
         Ok(record(operation, [self], value, |_| {
             let shape: Shape = self.shape().into();

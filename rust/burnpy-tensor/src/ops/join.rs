@@ -33,7 +33,7 @@ impl Tensor {
         }
         let values = tensors.iter().map(|tensor| movable("cat", tensor)).collect::<Result<Vec<_>>>()?;
         let sizes: Vec<usize> = values.iter().map(|value| value.shape()[axis]).collect();
-        let value = cat_values(&values, axis)?;
+        let value = cat_values(&values.iter().map(AsRef::as_ref).collect::<Vec<_>>(), axis)?;
         // each input's gradient is its part of dy
         Ok(record_many("cat", tensors, value, || {
             move |gradient: Value, flow: &mut Flow<'_>| {
@@ -172,7 +172,7 @@ impl Tensor {
             };
             shifts.iter().zip(&axes).try_fold(value, roll)
         };
-        let value = rolled(movable("roll", self)?.clone(), 1)?;
+        let value = rolled(movable("roll", self)?.into_owned(), 1)?;
         // dx = dy rolled back
         Ok(record("roll", [self], value, |_| move |gradient: Value| Ok([Some(rolled(gradient, -1)?)])))
     }

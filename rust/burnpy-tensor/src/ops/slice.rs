@@ -107,7 +107,7 @@ impl Tensor {
             let message = format_args!("values of shape {found:?} for a part of shape {wanted:?}");
             return Err(Error::shape("slice_assign", message));
         }
-        let value = with_part(movable("slice_assign", self)?, &spans, values.value())?;
+        let value = with_part(movable("slice_assign", self)?.as_ref(), &spans, values.value())?;
         // dx = dy outside of the part, 0 in it; dvalues = dy in the part
         Ok(record("slice_assign", [self, values], value, |needs| {
             move |gradient: Value| {
@@ -123,7 +123,7 @@ impl Tensor {
     /// As [`Tensor::slice`].
     pub fn slice_fill(&self, slices: &[Slice], number: f64) -> Result<Self> {
         let spans = spans("slice_fill", self.shape(), slices)?;
-        let value = filled_part(movable("slice_fill", self)?, &spans, number)?;
+        let value = filled_part(movable("slice_fill", self)?.as_ref(), &spans, number)?;
         // dx = dy outside of the part, 0 in it
         Ok(record("slice_fill", [self], value, |_| {
             move |gradient: Value| Ok([Some(filled_part(&gradient, &spans, 0.0)?)])
@@ -217,7 +217,7 @@ impl Tensor {
     }
 
     fn sliced(&self, operation: &'static str, spans: Vec<Span>) -> Result<Self> {
-        let value = part(movable(operation, self)?, &spans);
+        let value = part(movable(operation, self)?.as_ref(), &spans);
         // dx = dy in the part, 0 around it
         Ok(record(operation, [self], value, |_| {
             let shape: Shape = self.shape().into();

@@ -120,7 +120,7 @@ impl Tensor {
         if len == 0 {
             return Err(Error::shape("median", format_args!("axis {along} of {:?} is empty", self.shape())));
         }
-        let x = rows_of(movable("median", self)?, along);
+        let x = rows_of(movable("median", self)?.as_ref(), along);
         let mut shape: Shape = x.shape().into();
         shape[self.rank() - 1] = 1;
         let indices = dispatch_stored!(x.dtype(), T => {
@@ -143,7 +143,7 @@ impl Tensor {
             return Ok(self.ordered(operation, dim, None, descending)?.0);
         }
         let along = axis(operation, dim, self.rank())?;
-        let x = rows_of(movable(operation, self)?, along);
+        let x = rows_of(movable(operation, self)?.as_ref(), along);
         let len = self.shape()[along];
         let value = dispatch_stored!(x.dtype(), T => {
             let dense = x.as_slice::<T>().expect("contiguous");
@@ -172,7 +172,7 @@ impl Tensor {
                 format_args!("an axis of size {len} is too long for i32 indices"),
             ));
         }
-        let x = rows_of(movable(operation, self)?, along);
+        let x = rows_of(movable(operation, self)?.as_ref(), along);
         let mut shape: Shape = x.shape().into();
         shape[self.rank() - 1] = k;
         let mut values = None;

@@ -6,7 +6,6 @@ use super::axis::{Indices, axis};
 use super::broadcast::{Shape, same_dtype};
 use super::half::via_f32;
 use super::index::{Pick, checked_places, coordinates, picked_values};
-use super::views::movable;
 use crate::autodiff::record;
 use crate::element::{BOOL, Element};
 use crate::error::{Error, Result};
@@ -103,8 +102,7 @@ impl Tensor {
         update: IndexingUpdateOp,
     ) -> Result<Self> {
         same_dtype(operation, self.value(), values.value())?;
-        movable(operation, self)?;
-        if update == IndexingUpdateOp::Assign {
+        if update == IndexingUpdateOp::Assign && !matches!(self.dtype(), DType::QFloat(_)) {
             return changed_wide(operation, self, values, pick, at, update);
         }
         via_f32([self, values], |[x, values]| changed_wide(operation, x, values, pick, at, update))

@@ -1,9 +1,12 @@
 //! Other shapes for the same elements. None of these copies, but `reshape` and `flatten` where strides forbid a view.
 
+use std::borrow::Cow;
+
 use burnpy_buffer::DType;
 
 use super::axis::{axes, axis};
 use super::broadcast::{Shape, sum_to};
+use super::quantized::dequantize;
 use crate::autodiff::record;
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;
@@ -197,7 +200,7 @@ impl Tensor {
     /// `Shape` if there is no such axis, `Argument` if one comes twice.
     pub fn flip(&self, dims: &[isize]) -> Result<Self> {
         let axes = axes("flip", dims, self.rank())?;
-        let value = flipped(movable("flip", self)?, &axes);
+        let value = flipped(movable("flip", self)?.as_ref(), &axes);
         Ok(record("flip", [self], value, |_| move |gradient: Value| Ok([Some(flipped(&gradient, &axes))])))
     }
 
@@ -242,14 +245,16 @@ impl Tensor {
     }
 }
 
-/// The value of a tensor whose elements can be moved one by one.
+/// The value of a tensor as elements that can be moved one by one: quantized ones share scales, and are dequantized.
 ///
 /// # Errors
-/// `DType` for quantized tensors: their values share scales.
-pub(crate) fn movable<'a>(operation: &'static str, x: &'a Tensor) -> Result<&'a Value> {
+/// `DType` if a scheme has no numbers.
+pub(crate) fn movable<'a>(operation: &'static str, x: &'a Tensor) -> Result<Cow<'a, Value>> {
     match x.dtype() {
-        DType::QFloat(_) => Err(Error::dtype(operation, "not for quantized tensors; dequantize first")),
-        _ => Ok(x.value()),
+        DType::QFloat(_) => {
+            dequantize(x.value()).map(Cow::Owned).map_err(|error| Error::dtype(operation, error))
+        }
+        _ => Ok(Cow::Borrowed(x.value())),
     }
 }
 
@@ -272,7 +277,7 @@ fn inferred(operation: &'static str, from: &[usize], shape: &[isize]) -> Result<
         (0, Some(product)) if product == total => 0,
         (0, _) => return Err(fail("has not")),
         (1, Some(0)) => return Err(fail("leaves the size at -1 open: another one is 0")),
-        (1, Some(product)) if total % product == 0 => total / product,
+        (1, Some(product)) if total.is_multiple_of(product) => total / product,
         (1, _) => return Err(fail("does not divide them")),
         _ => return Err(fail("has more than one -1")),
     };
