@@ -16,6 +16,8 @@ pub trait Element: Pod + Default + PartialOrd + std::fmt::Debug {
     fn from_f64(value: f64) -> Self;
     /// The value of an integer: other integers wrap around, floats round.
     fn from_i64(value: i64) -> Self;
+    /// The value of an integer, rounded or wrapped likewise.
+    fn from_u64(value: u64) -> Self;
     /// As a double; 64-bit integers round.
     fn to_f64(self) -> f64;
     /// As an integer: floats truncate toward zero and saturate, `u64` wraps.
@@ -35,6 +37,10 @@ macro_rules! element {
             }
             #[inline(always)]
             fn from_i64(value: i64) -> Self {
+                value as Self
+            }
+            #[inline(always)]
+            fn from_u64(value: u64) -> Self {
                 value as Self
             }
             #[inline(always)]
@@ -63,7 +69,12 @@ macro_rules! half_element {
             }
             #[inline(always)]
             fn from_i64(value: i64) -> Self {
-                $number::from_f64(value as f64)
+                let magnitude = sticky(value.unsigned_abs());
+                $number::from_f64(if value < 0 { -magnitude } else { magnitude })
+            }
+            #[inline(always)]
+            fn from_u64(value: u64) -> Self {
+                $number::from_f64(sticky(value))
             }
             #[inline(always)]
             fn to_f64(self) -> f64 {
@@ -77,6 +88,17 @@ macro_rules! half_element {
     )*};
 }
 half_element! { f16, F16; bf16, BF16; }
+
+/// An integer as a double for further rounding: bits that a double has no place for are told by the last one that it
+/// has, so that rounding to half precision happens once.
+#[inline(always)]
+fn sticky(value: u64) -> f64 {
+    const LOST: u64 = (1 << 11) - 1;
+    if value >> 53 == 0 {
+        return value as f64;
+    }
+    (value & !LOST | u64::from(value & LOST != 0) << 11) as f64
+}
 
 /// What an element type is, whatever its width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

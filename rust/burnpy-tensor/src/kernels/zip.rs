@@ -2,52 +2,59 @@
 
 use burnpy_buffer::Layout;
 
+use super::ops::BinaryOp;
+use super::simd::{Plain, STREAM_BYTES, stream_tiles};
 use super::strided::Odometer;
 use crate::parallel;
 use crate::simd::{Arch, Kernel, dispatch};
 
 /// Elements of a task.
-const CHUNK: usize = 32 << 10;
+const CHUNK: usize = 16 << 10;
 
-/// `out[i] = f(a[i], b[i])` for the elements of two layouts of one shape, in row-major order. A stride of 0 repeats.
+/// A closure as an operation; it cannot ask for the instructions that it is compiled for.
+#[derive(Clone, Copy)]
+pub struct Closure<F>(pub F);
+
+impl<T: Plain, R: Plain, F: Fn(T, T) -> R + Copy + Send + Sync> BinaryOp<T, R> for Closure<F> {
+    #[inline(always)]
+    fn apply<A: Arch>(self, a: T, b: T) -> R {
+        (self.0)(a, b)
+    }
+}
+
+/// `out[i] = op(a[i], b[i])` for the elements of two layouts of one shape, in row-major order. A stride of 0 repeats.
 ///
 /// # Panics
 /// If the shapes are not those of `out`.
-pub fn zip_strided<T, R, F>(
+pub fn zip_strided<T: Plain, R: Plain>(
     (a, a_layout): (&[T], &Layout),
     (b, b_layout): (&[T], &Layout),
     out: &mut [R],
-    f: F,
-) where
-    T: Copy + Send + Sync,
-    R: Copy + Send + Sync,
-    F: Fn(T, T) -> R + Copy + Send + Sync,
-{
+    op: impl BinaryOp<T, R>,
+) {
     assert_eq!(a_layout.shape(), b_layout.shape());
     assert_eq!(out.len(), a_layout.num_elements());
     if out.is_empty() {
         return;
     }
+    let streams = size_of_val(out) >= STREAM_BYTES;
     let (a_axes, b_axes) = merged_pair(a_layout, b_layout);
     let (&(inner, a_stride), a_axes) = a_axes.split_last().expect("one axis at least");
     let (&(_, b_stride), b_axes) = b_axes.split_last().expect("one axis at least");
+    let strides = (a_stride, b_stride);
     if a_axes.is_empty() {
         // One row: cut it itself.
-        return parallel::chunks_mut(out, CHUNK, |i, part| {
+        return parallel::chunks_mut(out, CHUNK, |i, out| {
             let from = |layout: &Layout, stride| moved(layout.offset(), i * CHUNK, stride);
-            let (x, y) = (from(a_layout, a_stride), from(b_layout, b_stride));
-            dispatch(Row { a: (a, x, a_stride), b: (b, y, b_stride), out: part, f });
+            let at = (from(a_layout, a_stride), from(b_layout, b_stride));
+            dispatch(OneRow { row: Row { a, b, at, strides }, out, op, streams });
         });
     }
     let rows = (CHUNK / inner).max(1);
-    parallel::chunks_mut(out, rows * inner, |i, part| {
-        let mut x = Odometer::new(a_axes, a_layout.offset(), i * rows);
-        let mut y = Odometer::new(b_axes, b_layout.offset(), i * rows);
-        for part in part.chunks_exact_mut(inner) {
-            dispatch(Row { a: (a, x.position(), a_stride), b: (b, y.position(), b_stride), out: part, f });
-            x.advance();
-            y.advance();
-        }
+    parallel::chunks_mut(out, rows * inner, |i, out| {
+        let a_rows = Odometer::new(a_axes, a_layout.offset(), i * rows);
+        let b_rows = Odometer::new(b_axes, b_layout.offset(), i * rows);
+        dispatch(Rows { a: (a, a_rows), b: (b, b_rows), strides, inner, out, op });
     });
 }
 
@@ -78,42 +85,87 @@ fn merged_pair(a: &Layout, b: &Layout) -> (Axes, Axes) {
     (x, y)
 }
 
-struct Row<'a, T, R, F> {
-    a: (&'a [T], usize, isize),
-    b: (&'a [T], usize, isize),
-    out: &'a mut [R],
-    f: F,
+#[derive(Clone, Copy)]
+struct Row<'a, T> {
+    a: &'a [T],
+    b: &'a [T],
+    at: (usize, usize),
+    strides: (isize, isize),
 }
 
-impl<T: Copy, R: Copy, F: Fn(T, T) -> R> Kernel for Row<'_, T, R, F> {
+impl<T: Plain> Row<'_, T> {
+    #[inline(always)]
+    fn fill<A: Arch, R: Plain>(self, op: impl BinaryOp<T, R>, out: &mut [R]) {
+        let Self { a, b, at: (x, y), strides } = self;
+        let n = out.len();
+        match strides {
+            (1, 1) => op.apply_slices::<A>(&a[x..x + n], &b[y..y + n], out),
+            (1, 0) => {
+                let b = b[y];
+                out.iter_mut().zip(&a[x..x + n]).for_each(|(out, &a)| *out = op.apply::<A>(a, b));
+            }
+            (0, 1) => {
+                let a = a[x];
+                out.iter_mut().zip(&b[y..y + n]).for_each(|(out, &b)| *out = op.apply::<A>(a, b));
+            }
+            (a_stride, b_stride) => {
+                let (mut i, mut j) = (x as isize, y as isize);
+                for out in out {
+                    *out = op.apply::<A>(a[i as usize], b[j as usize]);
+                    (i, j) = (i + a_stride, j + b_stride);
+                }
+            }
+        }
+    }
+}
+
+struct OneRow<'a, T, R, O> {
+    row: Row<'a, T>,
+    out: &'a mut [R],
+    op: O,
+    streams: bool,
+}
+
+impl<T: Plain, R: Plain, O: BinaryOp<T, R>> Kernel for OneRow<'_, T, R, O> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arch>(self) {
-        let Self { a: (a, x, a_stride), b: (b, y, b_stride), out, f } = self;
-        let n = out.len();
-        match (a_stride, b_stride) {
-            (1, 1) => {
-                let (a, b) = (&a[x..x + n], &b[y..y + n]);
-                for ((out, &a), &b) in out.iter_mut().zip(a).zip(b) {
-                    *out = f(a, b);
-                }
-            }
-            (1, 0) => {
-                let b = b[y];
-                out.iter_mut().zip(&a[x..x + n]).for_each(|(out, &a)| *out = f(a, b));
-            }
-            (0, 1) => {
-                let a = a[x];
-                out.iter_mut().zip(&b[y..y + n]).for_each(|(out, &b)| *out = f(a, b));
-            }
-            _ => {
-                let (mut i, mut j) = (x as isize, y as isize);
-                for out in out {
-                    *out = f(a[i as usize], b[j as usize]);
-                    (i, j) = (i + a_stride, j + b_stride);
-                }
-            }
+        let Self { row, out, op, streams } = self;
+        let (x, y) = row.at;
+        match row.strides {
+            (1, 1) if streams => stream_tiles(out, |from, part| {
+                let n = part.len();
+                op.apply_slices::<A>(&row.a[x + from..][..n], &row.b[y + from..][..n], part);
+            }),
+            (1, 0) if streams => stream_tiles(out, |from, part| {
+                let (a, b) = (&row.a[x + from..][..part.len()], row.b[y]);
+                part.iter_mut().zip(a).for_each(|(out, &a)| *out = op.apply::<A>(a, b));
+            }),
+            _ => row.fill::<A, R>(op, out),
+        }
+    }
+}
+
+struct Rows<'a, T, R, O> {
+    a: (&'a [T], Odometer<'a>),
+    b: (&'a [T], Odometer<'a>),
+    strides: (isize, isize),
+    inner: usize,
+    out: &'a mut [R],
+    op: O,
+}
+
+impl<T: Plain, R: Plain, O: BinaryOp<T, R>> Kernel for Rows<'_, T, R, O> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        let Self { a: (a, mut a_rows), b: (b, mut b_rows), strides, inner, out, op } = self;
+        for out in out.chunks_exact_mut(inner) {
+            Row { a, b, at: (a_rows.position(), b_rows.position()), strides }.fill::<A, R>(op, out);
+            a_rows.advance();
+            b_rows.advance();
         }
     }
 }

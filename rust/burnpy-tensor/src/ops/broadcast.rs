@@ -6,7 +6,9 @@ use smallvec::SmallVec;
 use crate::dispatch_float;
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::kernels::zip::zip_strided;
+use crate::kernels::ops::BinaryOp;
+use crate::kernels::simd::Plain;
+use crate::kernels::zip::{Closure, zip_strided};
 use crate::value::Value;
 
 /// Sizes of the axes of a result.
@@ -49,16 +51,84 @@ pub(crate) fn same_dtype(operation: &'static str, a: &Value, b: &Value) -> Resul
 ///
 /// # Errors
 /// `Shape` if the shapes do not fit.
-pub(crate) fn zip<T: Element, R: Pod>(
+pub(crate) fn zip<T: Element + Plain, R: Pod + Plain>(
+    operation: &'static str,
+    values: (&Value, &Value),
+    dtype: DType,
+    f: impl Fn(T, T) -> R + Copy + Send + Sync,
+) -> Result<Value> {
+    zip_with(operation, values, dtype, Closure(f))
+}
+
+/// [`zip`] with an operation of the kernels. Two values in one dense layout give a result in that layout.
+///
+/// # Errors
+/// As [`zip`].
+pub(crate) fn zip_with<T: Element + Plain, R: Pod + Plain>(
     operation: &'static str,
     (a, b): (&Value, &Value),
     dtype: DType,
-    f: impl Fn(T, T) -> R + Copy + Send + Sync,
+    op: impl BinaryOp<T, R>,
+) -> Result<Value> {
+    if let Some(order) = joint_order(a, b) {
+        let (x, y) = (a.permuted(&order), b.permuted(&order));
+        return Ok(zip_in_order(operation, (&x, &y), dtype, op)?.permuted(&inverse(&order)));
+    }
+    zip_in_order(operation, (a, b), dtype, op)
+}
+
+fn zip_in_order<T: Element + Plain, R: Pod + Plain>(
+    operation: &'static str,
+    (a, b): (&Value, &Value),
+    dtype: DType,
+    op: impl BinaryOp<T, R>,
 ) -> Result<Value> {
     let shape = broadcast_shape(operation, a.shape(), b.shape())?;
     let (x, y) = (typed(operation, a)?, typed(operation, b)?);
     let layouts = [spread(a.layout(), &shape), spread(b.layout(), &shape)];
-    Value::build_as(dtype, &shape, |out| zip_strided((x, &layouts[0]), (y, &layouts[1]), out, f))
+    Value::build_as(dtype, &shape, |out| zip_strided((x, &layouts[0]), (y, &layouts[1]), out, op))
+}
+
+/// `op(element, number)` of each element. No tensor is made of the number, and no code but that of [`zip_with`].
+///
+/// # Errors
+/// `DType` if the elements are of another type.
+pub(crate) fn zip_number<T: Element + Plain, R: Pod + Plain>(
+    operation: &'static str,
+    x: &Value,
+    number: T,
+    dtype: DType,
+    op: impl BinaryOp<T, R>,
+) -> Result<Value> {
+    with_dense_order(x, |x| {
+        let (block, number) = (typed(operation, x)?, [number]);
+        let one = spread(&Layout::contiguous([1usize; 0]).expect("one element"), x.shape());
+        Value::build_as(dtype, x.shape(), |out| {
+            zip_strided((block, x.layout()), (&number, &one), out, op);
+        })
+    })
+}
+
+/// The order of axes in which the elements of both lie densely in memory, if it is not the usual one.
+fn joint_order(a: &Value, b: &Value) -> Option<Vec<usize>> {
+    let same = a.shape() == b.shape() && a.layout().strides() == b.layout().strides();
+    if !same || a.layout().is_contiguous() { None } else { a.layout().dense_order() }
+}
+
+/// `run` on a value whose axes are in the order of memory where they are dense in some order; its result has them
+/// where they were. What maps elements alone saves the copy of a permuted value by that.
+pub(crate) fn with_dense_order(value: &Value, run: impl FnOnce(&Value) -> Result<Value>) -> Result<Value> {
+    let permuted = !value.layout().is_contiguous();
+    match permuted.then(|| value.layout().dense_order()).flatten() {
+        Some(order) => Ok(run(&value.permuted(&order))?.permuted(&inverse(&order))),
+        None => run(value),
+    }
+}
+
+fn inverse(order: &[usize]) -> Vec<usize> {
+    let mut inverse = vec![0; order.len()];
+    order.iter().enumerate().for_each(|(to, &from)| inverse[from] = to);
+    inverse
 }
 
 /// The block as numbers of a type.

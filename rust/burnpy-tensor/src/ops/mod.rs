@@ -14,6 +14,7 @@ mod index;
 mod join;
 mod matmul;
 mod quantized;
+mod scalar;
 mod slice;
 mod sort;
 #[cfg(test)]
@@ -22,5 +23,6 @@ mod update;
 mod views;
 
 pub use axis::INT;
+pub use scalar::Scalar;
 pub use slice::Slice;
 pub use update::IndexingUpdateOp;
