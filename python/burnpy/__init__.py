@@ -1,4 +1,4 @@
-"""Read and write Burn's burnpack files (``.bpk``): zero-copy, byte-compatible, lazy.
+"""Burn for Python: its burnpack files (``.bpk``), zero-copy and byte-compatible, and its tensors with gradients.
 
 Example:
     >>> import burnpy, numpy as np
@@ -24,31 +24,47 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from burnpy import errors, jax, numpy, pack, store, torch
+    from burnpy import autodiff, errors, jax, numpy, pack, store, tensor, torch
+    from burnpy._core import Device, Tensor, get_num_threads, manual_seed, set_num_threads
     from burnpy._shards import save_sharded
     from burnpy.store.checkpoint import open
     from burnpy.store.convert import convert
+    from burnpy.tensor.recording import no_grad
 
 __all__ = [
     "BurnpyError",
+    "Device",
+    "Tensor",
     "__version__",
+    "autodiff",
     "convert",
     "errors",
+    "get_num_threads",
     "jax",
+    "manual_seed",
+    "no_grad",
     "numpy",
     "open",
     "pack",
     "safe_open",
     "save_sharded",
+    "set_num_threads",
     "store",
+    "tensor",
     "torch",
 ]
 
-_MODULES = {"errors", "jax", "numpy", "pack", "store", "torch"}
+_MODULES = {"autodiff", "errors", "jax", "numpy", "pack", "store", "tensor", "torch"}
 _HOMES = {
+    "Device": "burnpy._core",
+    "Tensor": "burnpy._core",
     "convert": "burnpy.store.convert",
+    "get_num_threads": "burnpy._core",
+    "manual_seed": "burnpy._core",
+    "no_grad": "burnpy.tensor.recording",
     "open": "burnpy.store.checkpoint",
     "save_sharded": "burnpy._shards",
+    "set_num_threads": "burnpy._core",
 }
 
 

@@ -137,7 +137,7 @@ def _entry(name: str, value: Any) -> Any:
 
 
 def _nbytes(value: Any) -> int:
-    size = value.byte_len() if isinstance(value, _core.Tensor) else getattr(value, "nbytes", 0)
+    size = value.byte_len() if isinstance(value, _core.TensorEntry) else getattr(value, "nbytes", 0)
     return int(size)
 
 

@@ -9,10 +9,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AlreadyExists",
+    "ArgumentError",
+    "AutodiffError",
     "BurnpyError",
     "CheckpointError",
     "ConfigError",
     "DTypeError",
+    "DeviceError",
     "Error",
     "InvalidHeader",
     "InvalidMagicNumber",
@@ -25,8 +28,11 @@ __all__ = [
     "PytorchStoreError",
     "SafetensorsStoreError",
     "ScalarConversionError",
+    "ShapeError",
     "StoreError",
     "TensorBytesSizeMismatch",
+    "TensorError",
+    "TensorIndexError",
     "TensorNotFound",
     "ValidationError",
 ]
@@ -249,18 +255,62 @@ class PickleError(PytorchError):
         super().__init__(message, kind=kind)
 
 
-class DTypeError(BurnpyError, TypeError):
-    """A dtype has no counterpart where it is wanted.
+class TensorError(BurnpyError):
+    """An operation on tensors cannot be done.
+
+    Attributes:
+        operation: its name, or ``None``.
+
+    Example:
+        >>> TensorError("matmul: inner sizes 3 and 4 differ", operation="matmul").operation
+        'matmul'
+    """
+
+    def __init__(self, message: str = "", *, operation: str | None = None) -> None:
+        super().__init__(message)
+        self.operation = operation
+
+
+class ShapeError(TensorError, ValueError):
+    """Shapes, ranks or axes do not fit."""
+
+
+class DTypeError(TensorError, TypeError):
+    """A dtype has no counterpart where it is wanted, or dtypes do not fit.
 
     Attributes:
         tensor: the tensor's name, or ``None``.
-        dtype: the dtype's name.
+        dtype: the dtype's name, or ``None``.
+        operation: the operation on tensors, or ``None``.
     """
 
-    def __init__(self, message: str = "", *, tensor: str | None = None, dtype: str | None = None) -> None:
-        super().__init__(message)
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        tensor: str | None = None,
+        dtype: str | None = None,
+        operation: str | None = None,
+    ) -> None:
+        super().__init__(message, operation=operation)
         self.tensor = tensor
         self.dtype = dtype
+
+
+class TensorIndexError(TensorError, IndexError):
+    """An index is outside of its axis."""
+
+
+class ArgumentError(TensorError, ValueError):
+    """Any other argument of an operation is not as it must be."""
+
+
+class AutodiffError(TensorError, RuntimeError):
+    """A graph of gradients is not there, or not any more."""
+
+
+class DeviceError(TensorError, RuntimeError):
+    """A device cannot be what is asked for."""
 
 
 class ScalarConversionError(BurnpyError, ValueError):

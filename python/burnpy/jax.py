@@ -187,6 +187,6 @@ def entry_of(name: str, array: jax.Array) -> Any:
     ):
         return np.asarray(array)
     # `asarray` of the array itself would leave its copy in the array's cache: the whole model, in the end.
-    return _core.Tensor.deferred(
+    return _core.TensorEntry.deferred(
         name, dtype=array.dtype, shape=array.shape, provider=lambda: np.asarray(array.copy())
     )

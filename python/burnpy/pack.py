@@ -29,11 +29,11 @@ from burnpy._core import (
     Header,
     Reader,
     Scalar,
-    Tensor,
     TensorInfo,
     View,
     Writer,
 )
+from burnpy._core import TensorEntry as Tensor
 from burnpy.errors import (
     AlreadyExists,
     Error,

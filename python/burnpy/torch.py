@@ -290,9 +290,11 @@ def entry_of(name: str, tensor: torch.Tensor) -> Any:
     dtype = _dtype_name(name, tensor)
     tensor = tensor.detach()
     if tensor.device.type != "cpu" or not tensor.is_contiguous() or tensor.is_neg():
-        return _core.Tensor.deferred(name, dtype=dtype, shape=tuple(tensor.shape), provider=_fetcher(tensor))
+        return _core.TensorEntry.deferred(
+            name, dtype=dtype, shape=tuple(tensor.shape), provider=_fetcher(tensor)
+        )
     if tensor.dtype is torch.bfloat16:
-        return _core.Tensor(name, dtype, tuple(tensor.shape), data=tensor.view(torch.int16).numpy())
+        return _core.TensorEntry(name, dtype, tuple(tensor.shape), data=tensor.view(torch.int16).numpy())
     return tensor.numpy()
 
 

@@ -320,13 +320,13 @@ def invalid_text(result: ApplyResult) -> str:
 def _snapshot(tensor: Any) -> TensorSnapshot:
     if isinstance(tensor, TensorSnapshot):
         return tensor
-    if isinstance(tensor, _core.Tensor):
+    if isinstance(tensor, _core.TensorEntry):
         return TensorSnapshot.from_pack(tensor)
     return TensorSnapshot.from_view(tensor)
 
 
 def _named(name: str, value: Any) -> TensorSnapshot:
-    if isinstance(value, TensorSnapshot | _core.Tensor):
+    if isinstance(value, TensorSnapshot | _core.TensorEntry):
         return _snapshot(value).rename(name)
     if hasattr(value, "numpy") and hasattr(value, "scheme"):
         return TensorSnapshot.from_view(value, name=name)

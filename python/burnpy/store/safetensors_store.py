@@ -199,7 +199,7 @@ class SafetensorsStore(ModuleStore):
         return f"SafetensorsStore({'memory' if self._path is None else repr(self._path)})"
 
 
-def _checked(parts: list[Part]) -> list[tuple[str, str, tuple[int, ...], _core.Tensor]]:
+def _checked(parts: list[Part]) -> list[tuple[str, str, tuple[int, ...], _core.TensorEntry]]:
     target = Safetensors()
     for part in parts:
         if target.stored_dtype(part.dtype) is None:

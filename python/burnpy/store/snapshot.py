@@ -86,7 +86,7 @@ class TensorSnapshot:
         return cls(name, array.dtype, array.shape, lambda: array, param_id=param_id)
 
     @classmethod
-    def from_pack(cls, tensor: _core.Tensor) -> Self:
+    def from_pack(cls, tensor: _core.TensorEntry) -> Self:
         """A tensor of a container; its payload is copied at every use."""
         dtype = tensor.scheme or tensor.dtype
         return cls(tensor.name, dtype, tensor.shape, tensor.to_bytes, param_id=tensor.param_id)
@@ -149,14 +149,14 @@ class TensorSnapshot:
             name, dtype, self.shape, self._provider, param_id=self.param_id, container=container
         )
 
-    def into_pack(self) -> _core.Tensor:
+    def into_pack(self) -> _core.TensorEntry:
         """The deferred tensor that a burnpack's writer takes.
 
         Raises:
             DTypeError: a burnpack has no such elements.
         """
         try:
-            return _core.Tensor.deferred(
+            return _core.TensorEntry.deferred(
                 self.name,
                 dtype=self.scheme or self.dtype,
                 shape=self.shape,
@@ -183,7 +183,7 @@ class TensorSnapshot:
 def _nbytes(tensor: TensorSnapshot) -> int:
     if tensor.scheme is None:
         return payload_len(tensor.dtype, tensor.shape)
-    deferred = _core.Tensor.deferred
+    deferred = _core.TensorEntry.deferred
     return deferred(tensor.name, dtype=tensor.scheme, shape=tensor.shape, provider=bytes).byte_len()
 
 

@@ -117,9 +117,9 @@ class Burnpack:
         tensors = {part.name: self.tensor(part) for part in parts}
         return _core.stage_file(tensors, path, metadata, scalars=scalars, durable=durable)
 
-    def tensor(self, part: Part) -> _core.Tensor:
+    def tensor(self, part: Part) -> _core.TensorEntry:
         """A tensor as the core takes it."""
-        return _core.Tensor.deferred(
+        return _core.TensorEntry.deferred(
             part.name,
             dtype=part.scheme or part.dtype,
             shape=part.shape,
@@ -166,7 +166,7 @@ class Safetensors:
         """Write the tensors in the format's order; the scalars are in the passport."""
         return _core.stage_safetensors(self.parts(parts), path, metadata or None, durable=durable)
 
-    def parts(self, parts: Sequence[Part]) -> list[tuple[str, str, tuple[int, ...], _core.Tensor]]:
+    def parts(self, parts: Sequence[Part]) -> list[tuple[str, str, tuple[int, ...], _core.TensorEntry]]:
         """The tensors as the core takes them: their bytes are only bytes to it."""
         return [
             (part.name, str(self.stored_dtype(part.dtype)), part.shape, _bytes_of(part)) for part in parts
@@ -197,12 +197,12 @@ def stand_in(dtype: str) -> str:
     return _STAND_INS.get(dtype, dtype)
 
 
-def _bytes_of(part: Part) -> _core.Tensor:
+def _bytes_of(part: Part) -> _core.TensorEntry:
     def draw() -> np.ndarray[Any, Any]:
         # Elements that no burnpack has are bytes to the core.
         return np.ascontiguousarray(part.draw()).reshape(-1).view(np.uint8)
 
-    return _core.Tensor.deferred(part.name, dtype="u8", shape=(part.nbytes,), provider=draw)
+    return _core.TensorEntry.deferred(part.name, dtype="u8", shape=(part.nbytes,), provider=draw)
 
 
 def target_format(path: str, wanted: str | None = None) -> str:

@@ -232,24 +232,35 @@ struct Manager {
 
 const CPU: i32 = 1;
 const VERSION: [u32; 2] = [1, 0];
+const FLAG_READ_ONLY: u64 = 1;
 const FLAG_IS_COPIED: u64 = 1 << 1;
 
-/// A tensor on its way to another library, which may write to it.
+/// A tensor on its way to another library, which may write to it unless it is read-only.
 pub(crate) struct Handover {
-    /// Private memory; shared with nobody who minds a write.
+    /// Private memory, shared with nobody who minds a write; or any that is handed over read-only.
     pub(crate) bytes: Bytes,
     /// Whether it is a copy, made for this.
     pub(crate) is_copied: bool,
+    /// Whether the consumer is told not to write, which takes a capsule with a version.
+    pub(crate) is_read_only: bool,
     pub(crate) element: Element,
     pub(crate) shape: Vec<u64>,
+    /// Where the elements lie; `None` if they do in row-major order from the start.
+    pub(crate) layout: Option<Layout>,
 }
 
 impl Handover {
     /// DLPack's capsule of it, in the old form or that since version 1.
     pub(crate) fn into_capsule(self, py: Python<'_>, versioned: bool) -> PyResult<Bound<'_, PyCapsule>> {
-        assert!(self.bytes.is_writable(), "DLPack's consumers may write, but the memory is read-only");
-        let data = self.bytes.as_ptr().cast_mut().cast();
-        let (element, is_copied) = (self.element, self.is_copied);
+        assert!(
+            if self.is_read_only { versioned } else { self.bytes.is_writable() },
+            "DLPack's consumers may write, but the memory is read-only"
+        );
+        let element = self.element;
+        let offset = self.layout.as_ref().map_or(0, |layout| layout.offset() * element.size());
+        let data = self.bytes.as_ptr().wrapping_add(offset).cast_mut().cast();
+        let copied = if self.is_copied { FLAG_IS_COPIED } else { 0 };
+        let flags = copied | if self.is_read_only { FLAG_READ_ONLY } else { 0 };
         let mut manager = Box::new(self.into_manager()?);
         let tensor = DlTensor {
             data,
@@ -262,7 +273,6 @@ impl Handover {
         };
         let manager = Box::into_raw(manager).cast();
         if versioned {
-            let flags = if is_copied { FLAG_IS_COPIED } else { 0 };
             let deleter = Some(delete_versioned as _);
             let managed = ManagedVersioned { version: VERSION, manager, deleter, flags, tensor };
             capsule(py, Box::into_raw(Box::new(managed)).cast(), c"dltensor_versioned", drop_versioned)
@@ -279,6 +289,9 @@ impl Handover {
         for axis in (1..shape.len()).rev() {
             // Saturating: only arrays without elements can have extents whose product does not fit.
             strides[axis - 1] = strides[axis].saturating_mul(shape[axis].max(1));
+        }
+        if let Some(layout) = &self.layout {
+            strides = layout.strides().iter().map(|&stride| stride as i64).collect();
         }
         Ok(Manager { _bytes: self.bytes, shape, strides })
     }

@@ -129,7 +129,8 @@ impl PyForeignView {
         let array = numpy.call_method1("asarray", (self.__getitem__(py, index)?,))?;
         let shape = array.getattr("shape")?.extract()?;
         let bytes = copy_of(&array)?;
-        Handover { bytes, is_copied: true, element, shape }.into_capsule(py, false)
+        Handover { bytes, is_copied: true, is_read_only: false, element, shape, layout: None }
+            .into_capsule(py, false)
     }
 
     fn __getitem__<'py>(&self, py: Python<'py>, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -286,7 +287,15 @@ impl PyForeignView {
             let shape = if is_flat { vec![entry.byte_len()] } else { entry.shape.clone() };
             let window = if copy { None } else { self.private_window(py, open, entry, element)? };
             if let Some(bytes) = window {
-                return Handover { bytes, is_copied: false, element, shape }.into_capsule(py, versioned);
+                return Handover {
+                    bytes,
+                    is_copied: false,
+                    is_read_only: false,
+                    element,
+                    shape,
+                    layout: None,
+                }
+                .into_capsule(py, versioned);
             }
             let bytes = self.run(py, || {
                 open.verify(entry)?;
@@ -294,7 +303,8 @@ impl PyForeignView {
                 let ready = bytes.is_writable() && bytes.is_aligned_to(element.size());
                 Ok(if ready { bytes } else { bytes.to_aligned() })
             })?;
-            Handover { bytes, is_copied: true, element, shape }.into_capsule(py, versioned)
+            Handover { bytes, is_copied: true, is_read_only: false, element, shape, layout: None }
+                .into_capsule(py, versioned)
         })
     }
 

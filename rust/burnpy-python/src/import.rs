@@ -54,6 +54,30 @@ pub(crate) fn array_bytes(
     unsafe { Bytes::from_raw_parts((*array.as_array_ptr()).fields.data.cast(), len, owner, false) }
 }
 
+/// The memory between the first and the last element of an array of any strides, and the byte of it at which index
+/// (0, 0, …) lies. `owner` holds the array.
+pub(crate) fn strided_bytes(
+    array: &Bound<'_, PyUntypedArray>,
+    item_size: usize,
+    owner: Arc<dyn Any + Send + Sync>,
+) -> (Bytes, usize) {
+    if array.is_empty() {
+        return (Bytes::empty(), 0);
+    }
+    let way = |(&size, &stride): (&usize, &isize)| stride * (size - 1) as isize;
+    let ways = || array.shape().iter().zip(array.strides()).map(way);
+    let before: usize = ways().filter(|&way| way < 0).map(isize::unsigned_abs).sum();
+    let after: usize = ways().filter(|&way| way > 0).map(isize::unsigned_abs).sum();
+    // SAFETY: all elements of an array are in one allocation, from `before` bytes ahead of index 0 to `after` and one
+    // item behind it. `owner` holds a reference to it, and NumPy does not move the elements of an array that somebody
+    // else refers to.
+    let bytes = unsafe {
+        let first = (*array.as_array_ptr()).fields.data.cast::<u8>();
+        Bytes::from_raw_parts(first.sub(before), before + after + item_size, owner, false)
+    };
+    (bytes, before)
+}
+
 /// The memory of `bytes`, `bytearray`, `memoryview`, `mmap`, …; the object cannot be resized while it is lent.
 pub(crate) fn buffer_bytes(object: &Bound<'_, PyAny>) -> PyResult<Bytes> {
     let buffer = PyUntypedBuffer::get(object)?;

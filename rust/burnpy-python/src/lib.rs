@@ -29,8 +29,9 @@ mod reader;
 mod safetensors_writer;
 mod save;
 mod scalar;
-mod tensor;
+mod tensor_entry;
 mod tensor_info;
+mod tensors;
 mod transpose;
 mod view;
 mod writer;
@@ -70,9 +71,12 @@ mod _core {
     #[pymodule_export]
     use super::scalar::PyScalar;
     #[pymodule_export]
-    use super::tensor::PyTensor;
-    #[pymodule_export]
     use super::tensor_info::PyTensorInfo;
+    #[pymodule_export]
+    use super::tensors::{
+        PyDevice, PyGradients, PyTensor, apply_function, checkpoint, get_num_threads, manual_seed,
+        random_state, restore_tensor, set_num_threads, set_random_state, set_recording,
+    };
     #[pymodule_export]
     use super::transpose::transpose_rows;
     #[pymodule_export]
@@ -83,6 +87,8 @@ mod _core {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         header::add_constants(module)?;
+        // Under a name of its own here: `Tensor` is the one that computes.
+        module.add("TensorEntry", module.py().get_type::<tensor_entry::PyTensorEntry>())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -119,10 +119,17 @@ impl Open {
         let window = if copy { None } else { self.private_map(py) };
         let window = window.and_then(|map| map.slice(start..start + entry.byte_len() as usize));
         if let Some(bytes) = window.filter(|window| window.is_aligned_to(element.size())) {
-            return Ok(Handover { bytes, is_copied: false, element, shape });
+            return Ok(Handover {
+                bytes,
+                is_copied: false,
+                is_read_only: false,
+                element,
+                shape,
+                layout: None,
+            });
         }
         let bytes = enter(py, || self.read_copy(entry))?;
-        Ok(Handover { bytes, is_copied: true, element, shape })
+        Ok(Handover { bytes, is_copied: true, is_read_only: false, element, shape, layout: None })
     }
 
     fn read_copy(&self, entry: &Entry<'_>) -> Result<Bytes, Error> {
@@ -200,5 +207,5 @@ fn capsule_of<'py>(
     let window = block.slice(start..start + entry.byte_len() as usize).expect("a payload lies in its block");
     let bytes = if window.is_aligned_to(element.size()) { window } else { window.to_aligned() };
     let shape = array_shape(entry.dtype(), entry.shape(), entry.byte_len());
-    Handover { bytes, is_copied, element, shape }.into_capsule(py, false)
+    Handover { bytes, is_copied, is_read_only: false, element, shape, layout: None }.into_capsule(py, false)
 }

@@ -15,7 +15,7 @@ use crate::header::PyHeader;
 use crate::import::{buffer_bytes, unfilled_bytes};
 use crate::open::Open;
 use crate::scalar::PyScalar;
-use crate::tensor::PyTensor;
+use crate::tensor_entry::PyTensorEntry;
 use crate::tensor_info::PyTensorInfo;
 use crate::view::PyView;
 
@@ -140,11 +140,11 @@ impl PyReader {
 
     /// Every tensor, in name order, its bytes lazy.
     #[allow(clippy::wrong_self_convention, reason = "Burn's name")]
-    fn into_tensors(&self, py: Python<'_>) -> PyResult<Vec<PyTensor>> {
+    fn into_tensors(&self, py: Python<'_>) -> PyResult<Vec<PyTensorEntry>> {
         let open = self.open()?;
         let names = open.reader.names().map(|name| open.reader.tensor(&open.reader.entry(name)?));
         let tensors: Result<Vec<_>, _> = names.collect();
-        Ok(enter(py, || tensors)?.into_iter().map(PyTensor).collect())
+        Ok(enter(py, || tensors)?.into_iter().map(PyTensorEntry).collect())
     }
 
     /// What the container says of a tensor.

@@ -15,7 +15,7 @@ use crate::convert::{PyLimits, limits_or_default};
 use crate::enter::enter;
 use crate::import::Held;
 use crate::scalar::scalar_of;
-use crate::tensor::PyTensor;
+use crate::tensor_entry::PyTensorEntry;
 use crate::view::PyView;
 use crate::writer::write_to_python_bytes;
 
@@ -183,7 +183,7 @@ fn tensors_of(mapping: &Bound<'_, PyAny>, param_ids: Option<&Bound<'_, PyDict>>)
 
 /// The tensor that a value stands for which is no array; the key wins over a name that it has itself.
 pub(crate) fn tensor_of(name: String, value: &Bound<'_, PyAny>, param_id: Option<u64>) -> PyResult<Tensor> {
-    let mut tensor = if let Ok(tensor) = value.cast::<PyTensor>() {
+    let mut tensor = if let Ok(tensor) = value.cast::<PyTensorEntry>() {
         tensor.get().0.clone()
     } else if let Ok(view) = value.cast::<PyView>() {
         view.get().to_tensor(value.py())?

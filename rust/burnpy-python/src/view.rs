@@ -137,7 +137,8 @@ impl PyView {
             let is_own = open.reader.source().view(0..0).is_none();
             let bytes = if is_own && bytes.is_writable() { bytes } else { py.detach(|| bytes.to_aligned()) };
             let (element, shape) = (Element::of(self.dtype), selection.shape().to_vec());
-            Handover { bytes, is_copied: true, element, shape }.into_capsule(py, false)
+            Handover { bytes, is_copied: true, is_read_only: false, element, shape, layout: None }
+                .into_capsule(py, false)
         })
     }
 

@@ -12,7 +12,7 @@ use crate::enter::enter;
 use crate::import::{WritableBuffer, unfilled_bytes};
 use crate::save::with_entries;
 use crate::scalar::scalar_of;
-use crate::tensor::PyTensor;
+use crate::tensor_entry::PyTensorEntry;
 
 /// Builds a container; its tensors will lie in the order in which they are given.
 ///
@@ -42,7 +42,7 @@ impl PyWriter {
         tensors, metadata=None, scalars=None, *, auto_extension=true, overwrite=true, durable=true, limits=None
     ))]
     fn new(
-        tensors: Vec<PyRef<'_, PyTensor>>,
+        tensors: Vec<PyRef<'_, PyTensorEntry>>,
         metadata: Option<&Bound<'_, PyAny>>,
         scalars: Option<&Bound<'_, PyAny>>,
         auto_extension: bool,

@@ -30,10 +30,10 @@ use crate::import::{Held, unfilled_bytes};
 ///     >>> tensor.byte_len()
 ///     8
 #[pyclass(frozen, name = "Tensor", module = "burnpy.pack")]
-pub(crate) struct PyTensor(pub(crate) Tensor);
+pub(crate) struct PyTensorEntry(pub(crate) Tensor);
 
 #[pymethods]
-impl PyTensor {
+impl PyTensorEntry {
     #[new]
     #[pyo3(signature = (name, dtype, shape, param_id=None, data=None))]
     fn new(

@@ -1,0 +1,37 @@
+"""Tensors: ``Tensor`` and ``Device``, and what goes with them.
+
+Example:
+    >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> (x + x).tolist()
+    [[2.0, 4.0], [6.0, 8.0]]
+"""
+
+from __future__ import annotations
+
+from burnpy._core import Device, Tensor
+from burnpy.errors import (
+    ArgumentError,
+    AutodiffError,
+    DeviceError,
+    DTypeError,
+    ShapeError,
+    TensorError,
+    TensorIndexError,
+)
+from burnpy.tensor.printing import PrintOptions, set_print_options
+from burnpy.tensor.recording import no_grad
+
+__all__ = [
+    "ArgumentError",
+    "AutodiffError",
+    "DTypeError",
+    "Device",
+    "DeviceError",
+    "PrintOptions",
+    "ShapeError",
+    "Tensor",
+    "TensorError",
+    "TensorIndexError",
+    "no_grad",
+    "set_print_options",
+]
