@@ -65,16 +65,16 @@ macro_rules! half_element {
 
             #[inline(always)]
             fn from_f64(value: f64) -> Self {
-                $number::from_f64(value)
+                $number::from_f32(to_odd(value))
             }
             #[inline(always)]
             fn from_i64(value: i64) -> Self {
                 let magnitude = sticky(value.unsigned_abs());
-                $number::from_f64(if value < 0 { -magnitude } else { magnitude })
+                <Self as Element>::from_f64(if value < 0 { -magnitude } else { magnitude })
             }
             #[inline(always)]
             fn from_u64(value: u64) -> Self {
-                $number::from_f64(sticky(value))
+                <Self as Element>::from_f64(sticky(value))
             }
             #[inline(always)]
             fn to_f64(self) -> f64 {
@@ -98,6 +98,19 @@ fn sticky(value: u64) -> f64 {
         return value as f64;
     }
     (value & !LOST | u64::from(value & LOST != 0) << 11) as f64
+}
+
+/// A double in single precision for further rounding: cut off, with the last bit set if anything was. The conversions of
+/// the crate for half precision look at the upper half of a double alone, and so take what is just above a tie for one.
+#[inline(always)]
+fn to_odd(value: f64) -> f32 {
+    let nearest = value as f32;
+    let back = f64::from(nearest);
+    if back == value || value.is_nan() {
+        return nearest;
+    }
+    let toward_zero = nearest.to_bits() - u32::from(back.abs() > value.abs());
+    f32::from_bits(toward_zero | 1)
 }
 
 /// What an element type is, whatever its width.

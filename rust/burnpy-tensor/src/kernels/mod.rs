@@ -8,6 +8,7 @@ pub mod math;
 pub mod number;
 pub mod ops;
 pub mod region;
+pub mod select;
 #[allow(
     unsafe_code,
     reason = "vector instructions and parts of outputs, behind functions that check the bounds"

@@ -2,6 +2,7 @@
 
 use burnpy_buffer::{DType, Pod};
 
+use super::quantized::dequantize;
 use crate::autodiff::record;
 use crate::element::{BOOL, Element, Kind};
 use crate::error::{Error, Result};
@@ -36,6 +37,9 @@ pub(crate) fn cast_value(value: &Value, dtype: DType) -> Result<Value> {
     let from = value.dtype();
     if from == dtype {
         return Ok(value.clone());
+    }
+    if matches!(from, DType::QFloat(_)) {
+        return cast_value(&dequantize(value)?, dtype);
     }
     if matches!((from, dtype), (DType::F32, DType::Flex32) | (DType::Flex32, DType::F32)) {
         return Ok(value.relabelled(dtype));
@@ -78,7 +82,10 @@ mod tests {
     fn large_integers_keep_their_sign_and_round_once() {
         let cast = |x: &[u64], dtype| cast_value(&Value::from_slice(x, &[x.len()]).unwrap(), dtype).unwrap();
         let large = [u64::MAX, 1 << 63, 5];
-        assert_eq!(cast(&large, DType::F32).as_slice::<f32>(), Some(&[2f32.powi(64), 2f32.powi(63), 5.0][..]));
+        assert_eq!(
+            cast(&large, DType::F32).as_slice::<f32>(),
+            Some(&[2f32.powi(64), 2f32.powi(63), 5.0][..])
+        );
         assert_eq!(cast(&large, DType::I64).as_slice::<i64>(), Some(&[-1, i64::MIN, 5][..]));
         // A double has no place for the last bit, without which this is a tie.
         let above_tie = [(1 << 60) + (1 << 52) + 1];

@@ -8,11 +8,19 @@ mod broadcast;
 mod cast;
 #[cfg(test)]
 pub(crate) mod check;
+mod compare;
 mod ctc;
+mod elementwise;
+#[cfg(test)]
+pub(crate) mod gradient_check;
 mod half;
 mod index;
 mod join;
+mod logic;
+mod mask;
+mod math;
 mod matmul;
+mod power;
 mod quantized;
 mod scalar;
 mod slice;

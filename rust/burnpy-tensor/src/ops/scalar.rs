@@ -73,7 +73,10 @@ impl Scalar {
     #[cold]
     fn refused(self, operation: &'static str, dtype: DType) -> Error {
         let (kind, name) = (Kind::of(dtype).name(), dtype.name());
-        Error::dtype(operation, format_args!("{self} does not go with {kind} tensors ({name}); cast the tensor"))
+        Error::dtype(
+            operation,
+            format_args!("{self} does not go with {kind} tensors ({name}); cast the tensor"),
+        )
     }
 }
 

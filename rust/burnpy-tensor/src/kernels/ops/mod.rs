@@ -3,7 +3,10 @@
 mod activation;
 mod arithmetic;
 mod comparison;
+pub(crate) mod formula;
 mod function;
+pub(crate) mod gradient;
+pub(crate) mod integer;
 
 pub use activation::{
     Gelu, GeluGrad, GeluTanh, GeluTanhGrad, LeakyRelu, LeakyReluGrad, Relu, ReluGrad, Sigmoid, SigmoidGrad,
