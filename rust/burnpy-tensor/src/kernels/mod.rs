@@ -1,12 +1,16 @@
 //! Kernels: free functions on slices and strides. They know no graph, no dtype tags and no allocation policy.
 
+pub mod cross_entropy;
 pub mod gemm;
 pub mod index;
 pub mod join;
+mod lanes;
+pub mod layer_norm;
 pub mod map;
 pub mod math;
 pub mod number;
 pub mod ops;
+pub mod reduce;
 pub mod region;
 pub mod select;
 #[allow(
@@ -14,6 +18,7 @@ pub mod select;
     reason = "vector instructions and parts of outputs, behind functions that check the bounds"
 )]
 pub mod simd;
+pub mod softmax;
 pub mod sort;
 pub mod strided;
 pub mod zip;

@@ -16,4 +16,5 @@ mod vector;
 pub use micro::MicroElement;
 pub(crate) use micro::{Finish, Left, Micro, Right};
 pub(crate) use region::{Region, for_each_region};
+pub(in crate::kernels) use stream::fill_rows;
 pub use stream::{Plain, STREAM_BYTES, stream_tiles};

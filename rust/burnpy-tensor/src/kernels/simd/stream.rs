@@ -48,6 +48,28 @@ pub fn stream_tiles<T: Plain>(out: &mut [T], mut fill: impl FnMut(usize, &mut [T
     order();
 }
 
+/// Has `fill(i, row)` compute the rows of `out`, of `columns` each; with `streams`, past the cache as
+/// [`stream_tiles`], by way of a row that stays in it.
+#[inline(always)]
+pub(in crate::kernels) fn fill_rows<T: Plain>(
+    out: &mut [T],
+    columns: usize,
+    streams: bool,
+    mut fill: impl FnMut(usize, &mut [T]),
+) {
+    // A longer row would not stay in the cache itself.
+    if streams && size_of::<T>() * columns <= 128 << 10 {
+        let mut scratch = vec![T::default(); columns];
+        for (i, row) in out.chunks_exact_mut(columns).enumerate() {
+            fill(i, &mut scratch);
+            copy_unordered(row, &scratch);
+        }
+        order();
+    } else {
+        out.chunks_exact_mut(columns).enumerate().for_each(|(i, row)| fill(i, row));
+    }
+}
+
 /// A copy whose stores are seen by other threads only after [`order`].
 #[inline(always)]
 fn copy_unordered<T: Plain>(dst: &mut [T], src: &[T]) {
