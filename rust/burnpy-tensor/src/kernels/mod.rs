@@ -1,6 +1,9 @@
 //! Kernels: free functions on slices and strides. They know no graph, no dtype tags and no allocation policy.
 
+pub mod attention;
+pub mod batch_norm;
 pub mod cross_entropy;
+pub mod fold;
 pub mod gemm;
 pub mod index;
 pub mod join;
@@ -10,6 +13,7 @@ pub mod map;
 pub mod math;
 pub mod number;
 pub mod ops;
+pub mod quiet_softmax;
 pub mod reduce;
 pub mod region;
 pub mod select;

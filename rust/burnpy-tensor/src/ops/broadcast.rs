@@ -3,7 +3,7 @@
 use burnpy_buffer::{DType, Layout, Pod};
 use smallvec::SmallVec;
 
-use crate::dispatch_float;
+use super::reduce::sum_axes;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::kernels::ops::BinaryOp;
@@ -149,31 +149,7 @@ pub(crate) fn sum_to(gradient: Value, shape: &[usize]) -> Result<Value> {
         return Ok(gradient);
     }
     let added = gradient.rank() - shape.len();
-    let mut sum = gradient;
-    for axis in 0..sum.rank() {
-        if axis < added || shape[axis - added] == 1 {
-            sum = sum_axis(&sum, axis)?;
-        }
-    }
-    Ok(sum.reshaped(shape))
-}
-
-fn sum_axis(value: &Value, axis: usize) -> Result<Value> {
-    if value.shape()[axis] == 1 {
-        return Ok(value.clone());
-    }
-    let dense = value.contiguous();
-    let mut shape: Shape = value.shape().into();
-    let (size, inner): (usize, usize) = (shape[axis], shape[axis + 1..].iter().product());
-    shape[axis] = 1;
-    dispatch_float!(value.dtype(), T => {
-        let x = dense.as_slice::<T>().expect("contiguous");
-        Value::build(&shape, |out: &mut [T]| {
-            out.fill(0.0);
-            for (row, x) in x.chunks_exact(inner.max(1)).enumerate() {
-                let to = row / size.max(1) * inner;
-                out[to..to + inner].iter_mut().zip(x).for_each(|(out, &x)| *out += x);
-            }
-        })
-    }, else => Err(Error::dtype("backward", "only floats have gradients")))
+    let repeated = |axis: usize| axis < added || (shape[axis - added] == 1 && gradient.shape()[axis] != 1);
+    let axes: Vec<usize> = (0..gradient.rank()).filter(|&axis| repeated(axis)).collect();
+    Ok(sum_axes("backward", &gradient, &axes)?.reshaped(shape))
 }

@@ -3,12 +3,15 @@
 
 pub(crate) mod accumulate;
 mod arith;
+mod attention;
 mod axis;
+mod batch_norm;
 mod broadcast;
 mod cast;
 #[cfg(test)]
 pub(crate) mod check;
 mod compare;
+mod cross_entropy;
 mod ctc;
 mod elementwise;
 #[cfg(test)]
@@ -16,21 +19,27 @@ pub(crate) mod gradient_check;
 mod half;
 mod index;
 mod join;
+mod linear;
 mod logic;
 mod mask;
 mod math;
 mod matmul;
+mod norm;
 mod power;
 mod quantized;
+mod reduce;
 mod scalar;
 mod slice;
+mod softmax;
 mod sort;
 #[cfg(test)]
 pub(crate) mod testing;
 mod update;
 mod views;
 
+pub use attention::AttentionOptions;
 pub use axis::INT;
+pub use cross_entropy::CrossEntropy;
 pub use scalar::Scalar;
 pub use slice::Slice;
 pub use update::IndexingUpdateOp;
