@@ -194,7 +194,7 @@ fn batch_axes(a: &Value, b: &Value, matrix: usize) -> Vec<Batch> {
 }
 
 /// Products of integers, one after the other.
-fn integers<T: Pod + crate::kernels::gemm::PlainElement>(
+fn integers<T: Pod + crate::kernels::number::Number>(
     a: &Value,
     b: &Value,
     (m, k, n): (usize, usize, usize),

@@ -18,6 +18,15 @@ const COLUMNS: usize = 2048;
 /// Rows of `a` packed at once.
 const ROWS: usize = 2048;
 
+/// Panels packed in one task: rows of `b` are read in stretches of four lines, which the hardware sees coming.
+const PANELS: usize = 4;
+
+/// Bytes from a line of `a` to the next, below which it may be read in place.
+const NEAR_LINES: usize = 4 << 10;
+
+/// Bytes over which the rows of `b` may spread for its panels to be read in place.
+const NEAR: usize = 128 << 10;
+
 /// Below this many multiplications, all runs on the calling thread.
 const SHARED_FROM: usize = 64 << 10;
 
@@ -27,10 +36,12 @@ const TASK: usize = 128 << 10;
 /// All but the output of a matrix product.
 #[derive(Clone, Copy)]
 pub(super) struct Product<'a, T> {
-    k: usize,
-    a: MatRef<'a, T>,
-    b: MatRef<'a, T>,
-    finish: Finish<'a, T>,
+    pub(super) k: usize,
+    pub(super) a: MatRef<'a, T>,
+    pub(super) b: MatRef<'a, T>,
+    pub(super) finish: Finish<'a, T>,
+    /// What is left to do after `finish`.
+    pub(super) activation: Activation,
 }
 
 impl<'a, T: Copy> Product<'a, T> {
@@ -44,7 +55,8 @@ impl<'a, T: Copy> Product<'a, T> {
     ) -> Self {
         assert!(epilogue.bias.is_none_or(|bias| bias.len() == n), "one bias for each of {n} columns");
         let relu = epilogue.activation == Activation::Relu;
-        Self { k, a, b, finish: Finish { accumulate, bias: epilogue.bias, relu } }
+        let finish = Finish { accumulate, bias: epilogue.bias, relu };
+        Self { k, a, b, finish, activation: epilogue.activation }
     }
 
     /// A part of the steps: the first adds to the output only if asked to, the last alone finishes.
@@ -55,7 +67,8 @@ impl<'a, T: Copy> Product<'a, T> {
             bias: self.finish.bias.filter(|_| last),
             relu: self.finish.relu && last,
         };
-        Self { k: len, a: self.a.at(0, from), b: self.b.at(from, 0), finish }
+        let activation = if last { self.activation } else { Activation::None };
+        Self { k: len, a: self.a.at(0, from), b: self.b.at(from, 0), finish, activation }
     }
 
     fn columns(&self, from: usize, len: usize) -> Self {
@@ -71,11 +84,8 @@ impl<'a, T: Copy> Product<'a, T> {
 /// Computes `out`, on all threads if there is enough to do.
 pub(super) fn multiply<T: GemmElement>(product: &Product<'_, T>, mut out: Region<'_, T>) {
     let (m, n) = (out.rows(), out.cols());
-    if m == 0 || n == 0 {
-        return;
-    }
     let micro = T::micro();
-    let shared = m.saturating_mul(n).saturating_mul(product.k) >= SHARED_FROM;
+    let shared = is_shared(m, n, product.k);
     let columns = even(n, COLUMNS, micro.cols);
     let steps = even(product.k, STEPS, 8);
     for col in (0..n).step_by(columns) {
@@ -92,6 +102,11 @@ pub(super) fn multiply<T: GemmElement>(product: &Product<'_, T>, mut out: Region
     }
 }
 
+/// Whether a product is worth the threads.
+pub(super) fn is_shared(m: usize, n: usize, k: usize) -> bool {
+    m.saturating_mul(n).saturating_mul(k) >= SHARED_FROM
+}
+
 /// The parts of `len`, each a multiple of `unit` and of at most about `most`, all of one size but the last.
 fn even(len: usize, most: usize, unit: usize) -> usize {
     let parts = len.div_ceil(most).max(1);
@@ -103,34 +118,69 @@ fn pass<T: GemmElement>(micro: &Micro<T>, product: &Product<'_, T>, mut out: Reg
     let (m, n) = (out.rows(), out.cols());
     let block = even(m, LEFT_BYTES / size_of::<T>() / product.k.max(64), micro.rows);
     if m <= block {
-        let right = Panels::AsNeeded(product.b);
-        return tasks(micro, product, right, as_it_lies(product.a, micro), out, (block, n), shared);
+        return rows(micro, product, Panels::AsNeeded(product.b), out, block, shared);
     }
     let mut scratch = Scratch::new::<T>(n.next_multiple_of(micro.cols) * product.k);
     let packed = scratch.numbers();
-    share(packed, micro.cols * product.k, shared, |panel, packed| {
-        let from = panel * micro.cols;
-        pack_right(product.b.at(0, from), product.k, micro.cols.min(n - from), micro.cols, packed);
+    share(packed, PANELS * micro.cols * product.k, shared, |group, packed| {
+        let from = group * PANELS * micro.cols;
+        pack_right(product.b.at(0, from), product.k, n - from, micro.cols, packed);
     });
-    let right = Panels::Packed(packed);
     for row in (0..m).step_by(ROWS) {
         let out = out.part((row, 0), (ROWS, n));
-        let product = product.rows(row);
-        if n <= 128 && product.a.col_stride == 1 {
-            tasks(micro, &product, right, as_it_lies(product.a, micro), out, (block, n), shared);
-            continue;
+        rows(micro, &product.rows(row), Panels::Packed(packed), out, block, shared);
+    }
+}
+
+/// At most `ROWS` rows of it, or one block.
+fn rows<T: GemmElement>(
+    micro: &Micro<T>,
+    product: &Product<'_, T>,
+    right: Panels<'_, T>,
+    out: Region<'_, T>,
+    block: usize,
+    shared: bool,
+) {
+    let (m, n) = (out.rows(), out.cols());
+    let Product { a, k, .. } = *product;
+    if stays(a, m <= block, n, micro) {
+        let tile_stride = micro.rows as isize * a.row_stride;
+        let left = Left {
+            data: a.data,
+            offset: a.offset,
+            tile_stride,
+            row_stride: a.row_stride,
+            step: a.col_stride,
+        };
+        return tasks(micro, product, right, left, out, block, shared);
+    }
+    let mut scratch = Scratch::new::<T>(m.next_multiple_of(micro.rows) * k);
+    let packed = scratch.numbers();
+    share(packed, PANELS * micro.rows * k, shared, |group, packed| {
+        let from = group * PANELS * micro.rows;
+        pack_left(a.at(from, 0), m - from, k, micro.rows, packed);
+    });
+    let (tile_stride, row_stride, step) = packed_left(a, k, micro.rows);
+    tasks(
+        micro,
+        product,
+        right,
+        Left { data: packed, offset: 0, tile_stride, row_stride, step },
+        out,
+        block,
+        shared,
+    );
+}
+
+/// Whether `a` is read where it is: it must lie in rows or columns, and either be used a few times only, or be one block
+/// whose lines are so near to each other that they do not push each other out of the cache.
+fn stays<T>(a: MatRef<'_, T>, is_one_block: bool, n: usize, micro: &Micro<T>) -> bool {
+    match (a.row_stride, a.col_stride) {
+        (distance, 1) | (1, distance) => {
+            let is_near = distance.unsigned_abs() * size_of::<T>() < NEAR_LINES;
+            n <= 2 * micro.cols || (is_one_block && is_near)
         }
-        let rows = out.rows();
-        let mut scratch = Scratch::new::<T>(rows.next_multiple_of(micro.rows) * product.k);
-        let packed = scratch.numbers();
-        share(packed, micro.rows * product.k, shared, |panel, packed| {
-            let from = panel * micro.rows;
-            let rows = micro.rows.min(rows - from);
-            pack_left(product.a.at(from, 0), rows, product.k, micro.rows, packed);
-        });
-        let (tile_stride, row_stride, step) = packed_left(product.a, product.k, micro.rows);
-        let left = Left { data: packed, offset: 0, tile_stride, row_stride, step };
-        tasks(micro, &product, right, left, out, (block, n), shared);
+        _ => false,
     }
 }
 
@@ -141,11 +191,6 @@ fn share<T: Send>(out: &mut [T], len: usize, shared: bool, run: impl Fn(usize, &
     } else {
         out.chunks_mut(len).enumerate().for_each(|(i, part)| run(i, part));
     }
-}
-
-fn as_it_lies<'a, T>(a: MatRef<'a, T>, micro: &Micro<T>) -> Left<'a, T> {
-    let tile_stride = micro.rows as isize * a.row_stride;
-    Left { data: a.data, offset: a.offset, tile_stride, row_stride: a.row_stride, step: a.col_stride }
 }
 
 /// Where panels of `b` come from.
@@ -164,10 +209,11 @@ fn tasks<T: GemmElement>(
     right: Panels<'_, T>,
     left: Left<'_, T>,
     out: Region<'_, T>,
-    block: (usize, usize),
+    block: usize,
     shared: bool,
 ) {
-    let task = if shared { task_size(micro, product.k, (out.rows(), out.cols()), block) } else { block };
+    let (m, n) = (out.rows(), out.cols());
+    let task = if shared { task_size(micro, product.k, (m, n), (block, n)) } else { (block, n) };
     for_each_region(out, task, shared, |row, col, mut out| {
         let tile = (row / micro.rows) as isize * left.tile_stride;
         let left = Left { offset: left.offset.wrapping_add_signed(tile), ..left };
@@ -181,13 +227,27 @@ fn tasks<T: GemmElement>(
                     let right = Right { data: &packed[from * product.k..], step: micro.cols };
                     micro.run(product.k, left, right, finish, &mut out);
                 }
+                Panels::AsNeeded(b) if is_near(b, product.k, out.rows(), cols, micro) => {
+                    let right = Right { data: &b.data[b.at(0, from).offset..], step: b.row_stride as usize };
+                    micro.run(product.k, left, right, finish, &mut out);
+                }
                 Panels::AsNeeded(b) => with_kept(product.k * micro.cols, |packed| {
                     pack_right(b.at(0, from), product.k, cols, micro.cols, packed);
                     micro.run(product.k, left, Right { data: packed, step: micro.cols }, finish, &mut out);
                 }),
             }
         }
+        if product.activation != Activation::None {
+            (0..out.rows()).for_each(|row| product.activation.apply(out.row(row)));
+        }
     });
+}
+
+/// Whether a panel of `b` is read as fast where it is as from a copy: a full one, in rows, that is either used a few
+/// times only or whose rows are not so far apart that they push each other out of the cache.
+fn is_near<T>(b: MatRef<'_, T>, k: usize, rows: usize, cols: usize, micro: &Micro<T>) -> bool {
+    let in_rows = b.col_stride == 1 && b.row_stride >= 0 && cols == micro.cols && k > 0;
+    in_rows && (rows <= 4 * micro.rows || k * b.row_stride as usize * size_of::<T>() <= NEAR)
 }
 
 /// Halves a block, across first, until there are 8 tasks or they would become too small.

@@ -12,18 +12,23 @@ mod plain;
 mod scratch;
 #[cfg(test)]
 mod tests;
+mod vector;
 
 use burnpy_buffer::Pod;
 
+use super::map::unary_assign;
+use super::number::Real;
+use super::ops::{Gelu, GeluTanh, Sigmoid, Silu, Tanh};
+
 pub use batch::{Batch, gemm_batch};
 pub use matrix::MatRef;
-pub use plain::{PlainElement, matmul_plain};
+pub use plain::matmul_plain;
 
-use super::simd::{MicroElement, Region};
+use super::simd::{MicroElement, Region, Transpose};
 use block::Product;
 
 /// Numbers that have fast matrix products: `f32` and `f64`.
-pub trait GemmElement: Pod + MicroElement {}
+pub trait GemmElement: Pod + MicroElement + Transpose + Real {}
 
 impl GemmElement for f32 {}
 impl GemmElement for f64 {}
@@ -37,9 +42,33 @@ pub enum Activation {
     None,
     /// `max(y, 0)`; NaN stays.
     Relu,
+    /// `y Φ(y)`.
+    Gelu,
+    /// [`Activation::Gelu`] by a hyperbolic tangent.
+    GeluTanh,
+    /// `y σ(y)`.
+    Silu,
+    /// `σ(y) = 1 / (1 + e^-y)`.
+    Sigmoid,
+    /// `tanh y`.
+    Tanh,
 }
 
-/// What is done to a product while it is still in registers: `activation(product + bias)`.
+impl Activation {
+    /// Applies it to each element. The micro-kernels do [`Activation::Relu`] themselves.
+    fn apply<T: GemmElement>(self, row: &mut [T]) {
+        match self {
+            Self::None | Self::Relu => {}
+            Self::Gelu => unary_assign(Gelu, row),
+            Self::GeluTanh => unary_assign(GeluTanh, row),
+            Self::Silu => unary_assign(Silu, row),
+            Self::Sigmoid => unary_assign(Sigmoid, row),
+            Self::Tanh => unary_assign(Tanh, row),
+        }
+    }
+}
+
+/// What is done to a product while it is still in registers, or in the first-level cache: `activation(product + bias)`.
 #[derive(Debug, Clone, Copy)]
 pub struct Epilogue<'a, T> {
     /// One number for each column.
@@ -89,5 +118,14 @@ pub fn gemm<T: GemmElement>(
     a.check("left", m, k);
     b.check("right", k, n);
     let out = Region::new(out, ldc, m, n);
-    block::multiply(&Product::new(k, a, b, accumulate, epilogue, n), out);
+    multiply(&Product::new(k, a, b, accumulate, epilogue, n), out);
+}
+
+/// The way that fits the shape.
+fn multiply<T: GemmElement>(product: &Product<'_, T>, out: Region<'_, T>) {
+    match (out.rows(), out.cols()) {
+        (0, _) | (_, 0) => {}
+        (1, _) | (_, 1) if vector::suits(product, &out) => vector::multiply(product, out),
+        _ => block::multiply(product, out),
+    }
 }

@@ -1,29 +1,12 @@
-//! Matrix products of integers.
+//! Matrix products of any numbers.
 
 use super::MatRef;
+use crate::kernels::number::Number;
 use crate::kernels::simd::Region;
 use crate::simd::{Arch, Kernel, dispatch};
 
-/// Integers, which are added and multiplied without a look at overflow.
-pub trait PlainElement: Copy + Default + Send + Sync + 'static {
-    /// `self + a * b`, modulo the type's range.
-    #[must_use]
-    fn add_product(self, a: Self, b: Self) -> Self;
-}
-
-macro_rules! plain {
-    ($($integer:ty)*) => {$(
-        impl PlainElement for $integer {
-            #[inline(always)]
-            fn add_product(self, a: Self, b: Self) -> Self {
-                self.wrapping_add(a.wrapping_mul(b))
-            }
-        }
-    )*};
-}
-plain!(i8 i16 i32 i64 u8 u16 u32 u64);
-
-/// `out = a · b` of integers, modulo their range; `out` is row-major, one row each `ldc` elements.
+/// `out = a · b` in the numbers' own arithmetic: integers wrap around. `out` is row-major, one row each `ldc` elements.
+/// For `f32` and `f64`, [`gemm`](super::gemm) is much faster.
 ///
 /// ```
 /// use burnpy_tensor::kernels::gemm::{MatRef, matmul_plain};
@@ -34,7 +17,7 @@ plain!(i8 i16 i32 i64 u8 u16 u32 u64);
 ///
 /// # Panics
 /// As [`gemm`](super::gemm).
-pub fn matmul_plain<T: PlainElement>(
+pub fn matmul_plain<T: Number>(
     m: usize,
     k: usize,
     n: usize,
@@ -55,7 +38,7 @@ struct Plain<'a, T> {
     out: Region<'a, T>,
 }
 
-impl<T: PlainElement> Kernel for Plain<'_, T> {
+impl<T: Number> Kernel for Plain<'_, T> {
     type Output = ();
 
     /// Row by row of the output, which takes the rows of `b` times a number each.
@@ -63,7 +46,7 @@ impl<T: PlainElement> Kernel for Plain<'_, T> {
     fn run<A: Arch>(mut self) {
         for i in 0..self.out.rows() {
             let row = self.out.row(i);
-            row.fill(T::default());
+            row.fill(T::ZERO);
             for p in 0..self.k {
                 let factor = self.a.data[self.a.at(i, p).offset];
                 add_row(factor, self.b.at(p, 0), row);
@@ -73,14 +56,14 @@ impl<T: PlainElement> Kernel for Plain<'_, T> {
 }
 
 #[inline(always)]
-fn add_row<T: PlainElement>(factor: T, b: MatRef<'_, T>, out: &mut [T]) {
+fn add_row<T: Number>(factor: T, b: MatRef<'_, T>, out: &mut [T]) {
     if b.col_stride == 1 && !out.is_empty() {
         for (sum, &number) in out.iter_mut().zip(&b.data[b.offset..]) {
-            *sum = sum.add_product(factor, number);
+            *sum = sum.plus(factor.times(number));
         }
     } else {
         for (j, sum) in out.iter_mut().enumerate() {
-            *sum = sum.add_product(factor, b.data[b.at(0, j).offset]);
+            *sum = sum.plus(factor.times(b.data[b.at(0, j).offset]));
         }
     }
 }

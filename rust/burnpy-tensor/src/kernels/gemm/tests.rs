@@ -273,3 +273,87 @@ fn an_operand_that_ends_too_early_is_refused() {
         assert!(std::panic::catch_unwind(|| call(a)).is_err(), "{a:?}");
     }
 }
+
+#[test]
+fn activations_follow_the_last_step() {
+    let (m, k, n) = (20, 300, 33);
+    let (a, b): (Vec<f32>, Vec<f32>) = (numbers(m * k, 1), numbers(k * n, 2));
+    let product = |activation| {
+        let mut out = vec![0.5; m * n];
+        let epilogue = Epilogue { bias: None, activation };
+        gemm(m, k, n, MatRef::row_major(&a, k), MatRef::row_major(&b, n), &mut out, n, true, &epilogue);
+        out
+    };
+    let plain = product(Activation::None);
+    for (activation, function) in [
+        (Activation::Tanh, f64::tanh as fn(f64) -> f64),
+        (Activation::Sigmoid, |x| 1.0 / (1.0 + (-x).exp())),
+        (Activation::Silu, |x| x / (1.0 + (-x).exp())),
+        (Activation::Gelu, |x| 0.5 * x * (1.0 + libm::erf(x / 2f64.sqrt()))),
+        (Activation::GeluTanh, |x| 0.5 * x * (1.0 + (0.797_884_560_8 * (x + 0.044_715 * x * x * x)).tanh())),
+    ] {
+        for (&x, y) in plain.iter().zip(product(activation)) {
+            let wanted = function(f64::from(x));
+            assert!((f64::from(y) - wanted).abs() <= 1e-6 * wanted.abs().max(1.0), "{activation:?} {x}: {y}");
+        }
+    }
+}
+
+#[test]
+fn a_batch_is_its_products_also_where_outputs_lie_between_each_other() {
+    let (items, heads, m, k, n) = (3, 4, 9, 5, 6);
+    let (a, b): (Vec<f64>, Vec<f64>) = (numbers(items * heads * m * k, 1), numbers(items * k * n, 2));
+    // Rows of all heads beside each other; one right operand for all heads of an item.
+    let batch = [
+        Batch {
+            len: items,
+            a_stride: (heads * m * k) as isize,
+            b_stride: (k * n) as isize,
+            out_stride: m * heads * n,
+        },
+        Batch { len: heads, a_stride: (m * k) as isize, b_stride: 0, out_stride: n },
+    ];
+    let mut out = vec![0.0; items * m * heads * n];
+    let (left, right) = (MatRef::row_major(&a, k), MatRef::row_major(&b, n));
+    gemm_batch(&batch, m, k, n, left, right, &mut out, heads * n, false, &Epilogue::default());
+    for (item, head) in (0..items).flat_map(|item| (0..heads).map(move |head| (item, head))) {
+        let mut one = vec![0.0; m * n];
+        let left = MatRef::new(&a, (item * heads + head) * m * k, k as isize, 1);
+        let right = MatRef::new(&b, item * k * n, n as isize, 1);
+        gemm(m, k, n, left, right, &mut one, n, false, &Epilogue::default());
+        for (i, row) in one.chunks(n).enumerate() {
+            let start = ((item * m + i) * heads + head) * n;
+            assert_eq!(out[start..start + n], *row, "item {item}, head {head}, row {i}");
+        }
+    }
+}
+
+#[test]
+fn outputs_of_a_batch_that_overlap_are_refused() {
+    let call = |out_stride, ldc| {
+        let mut out = [0.0f32; 100];
+        let one = MatRef::new(&[1.0], 0, 0, 0);
+        let batch = [Batch { len: 3, a_stride: 0, b_stride: 0, out_stride }];
+        gemm_batch(&batch, 2, 1, 4, one, one, &mut out, ldc, false, &Epilogue::default());
+    };
+    call(4, 12);
+    call(8, 4);
+    for (out_stride, ldc) in [(0, 4), (3, 12), (4, 11), (7, 4), (100, 4)] {
+        assert!(std::panic::catch_unwind(|| call(out_stride, ldc)).is_err(), "{out_stride}, {ldc}");
+    }
+}
+
+#[test]
+fn integers_wrap_around() {
+    let mut out = [0i8; 4];
+    matmul_plain(
+        2,
+        2,
+        2,
+        MatRef::row_major(&[100, 3, -7, 0], 2),
+        MatRef::new(&[2, 50], 1, 0, -1),
+        &mut out,
+        2,
+    );
+    assert_eq!(out, [(5150i32) as i8, 206u8 as i8, (-350i32) as i8, -14]);
+}

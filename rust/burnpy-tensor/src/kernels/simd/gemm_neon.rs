@@ -2,11 +2,17 @@
 
 use std::arch::aarch64::*;
 
+use super::micro::{Dots, Tile, dots, tile, tiles};
 use super::vector::Vector;
 
-/// Rows of a tile, and registers a row: 8 × 12 in `f32`, 8 × 6 in `f64`.
-pub(super) const ROWS: usize = 8;
+/// Registers in a row of a tile. A tile is 8 × 12 in `f32`, 8 × 6 in `f64`.
 pub(super) const REGISTERS: usize = 3;
+
+pub(super) const TILES_F32: &[[Tile<f32>; 2]] = tiles!(tile, float32x4_t, REGISTERS, 1 2 3 4 5 6 7 8);
+pub(super) const TILES_F64: &[[Tile<f64>; 2]] = tiles!(tile, float64x2_t, REGISTERS, 1 2 3 4 5 6 7 8);
+
+pub(super) const DOTS_F32: Dots<f32> = dots::<float32x4_t>;
+pub(super) const DOTS_F64: Dots<f64> = dots::<float64x2_t>;
 
 impl Vector for float32x4_t {
     type Element = f32;

@@ -1,10 +1,16 @@
 //! Matrix multiplication with what every CPU has: arrays of 16 bytes, which the compiler keeps in registers.
 
+use super::micro::{Dots, Tile, dots, tile, tiles};
 use super::vector::Vector;
 
-/// Rows of a tile, and registers a row: 4 × 8 in `f32`, 4 × 4 in `f64`.
-pub(super) const ROWS: usize = 4;
+/// Registers in a row of a tile. A tile is 4 × 8 in `f32`, 4 × 4 in `f64`.
 pub(super) const REGISTERS: usize = 2;
+
+pub(super) const TILES_F32: &[[Tile<f32>; 2]] = tiles!(tile, Lanes<f32, 4>, REGISTERS, 1 2 3 4);
+pub(super) const TILES_F64: &[[Tile<f64>; 2]] = tiles!(tile, Lanes<f64, 2>, REGISTERS, 1 2 3 4);
+
+pub(super) const DOTS_F32: Dots<f32> = dots::<Lanes<f32, 4>>;
+pub(super) const DOTS_F64: Dots<f64> = dots::<Lanes<f64, 2>>;
 
 /// `N` numbers.
 #[derive(Clone, Copy)]

@@ -100,6 +100,65 @@ pub(crate) fn for_each_region<T: Send>(
     });
 }
 
+/// Runs `run(index, region)` for each of several matrices in `out`, whose first elements are `axes` apart: lengths and
+/// strides, outermost first. On the threads of [`parallel`] if `shared`, `per_task` matrices at a time.
+///
+/// # Panics
+/// If matrices overlap or are not in `out`, or a task panics.
+pub(crate) fn for_each_matrix<T: Send>(
+    out: &mut [T],
+    axes: &[(usize, usize)],
+    (rows, cols, row_stride): (usize, usize, usize),
+    per_task: Option<usize>,
+    run: impl Fn(usize, Region<'_, T>) + Sync,
+) {
+    let count: usize = axes.iter().map(|&(len, _)| len).product();
+    if count == 0 || rows == 0 || cols == 0 {
+        return;
+    }
+    check_apart(out.len(), axes, (rows, cols, row_stride));
+    let start = Start(out.as_mut_ptr());
+    let matrix = |index: usize| {
+        let (mut rest, mut at) = (index, 0);
+        for &(len, stride) in axes.iter().rev() {
+            at += rest % len * stride;
+            rest /= len;
+        }
+        // The matrices are disjoint, and each is given out once.
+        run(
+            index,
+            Region { start: start.get().wrapping_add(at), row_stride, rows, cols, borrow: PhantomData },
+        );
+    };
+    match per_task {
+        None => (0..count).for_each(matrix),
+        Some(few) => {
+            let few = few.max(1);
+            parallel::for_each(count.div_ceil(few), |task| {
+                (task * few..count.min(task * few + few)).for_each(&matrix);
+            });
+        }
+    }
+}
+
+/// # Panics
+/// Unless each stride steps over all that the smaller ones reach, and the last element is in the output.
+fn check_apart(len: usize, axes: &[(usize, usize)], (rows, cols, row_stride): (usize, usize, usize)) {
+    let mut axes: Vec<(u128, u128)> = axes
+        .iter()
+        .chain(&[(rows, row_stride), (cols, 1)])
+        .map(|&(len, stride)| (stride as u128, len as u128))
+        .filter(|&(_, len)| len > 1)
+        .collect();
+    axes.sort_unstable();
+    let mut last = 0;
+    for (stride, len) in axes {
+        assert!(stride > last, "outputs at a distance of {stride} overlap: they reach {last} elements on");
+        last += (len - 1) * stride;
+    }
+    assert!(last < len as u128, "an output of {len} elements, of which number {last} is to be written");
+}
+
 /// Where the output starts, for all threads.
 struct Start<T>(*mut T);
 

@@ -31,6 +31,10 @@ pub(super) trait Vector: Copy {
 
     /// 0 where the number is below; NaN stays.
     unsafe fn relu(self) -> Self;
+
+    /// Has the line that holds a number brought to the first-level cache, if it is anywhere. Any address will do.
+    #[inline(always)]
+    unsafe fn prefetch(_from: *const Self::Element) {}
 }
 
 /// A register of x86, by the names of its instructions.
@@ -83,6 +87,12 @@ macro_rules! x86_vector {
                 // Of two numbers that do not compare, the instruction gives the second.
                 // SAFETY: as above.
                 unsafe { $max($zero(), self) }
+            }
+
+            #[inline(always)]
+            unsafe fn prefetch(from: *const $element) {
+                // SAFETY: a hint, which cannot fault.
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(from.cast()) }
             }
         }
     };
