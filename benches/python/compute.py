@@ -94,7 +94,15 @@ def write(out: Path, title: str, lines: list[Line], about: dict[str, str]) -> No
         writer.writerow(["row", "peer", "threads", "unit", "value", "spread", "samples"])
         for line in lines:
             writer.writerow(
-                [line.row, line.peer, line.threads, line.unit, f"{line.value:.5g}", f"{line.spread:.2f}", line.samples]
+                [
+                    line.row,
+                    line.peer,
+                    line.threads,
+                    line.unit,
+                    f"{line.value:.5g}",
+                    f"{line.spread:.2f}",
+                    line.samples,
+                ]
             )
     Path(f"{out}.md").write_text(_markdown(title, lines, about))
     print(f"wrote {out}.csv and {out}.md")
@@ -103,7 +111,10 @@ def write(out: Path, title: str, lines: list[Line], about: dict[str, str]) -> No
 def _markdown(title: str, lines: list[Line], about: dict[str, str]) -> str:
     peers = list(dict.fromkeys(line.peer for line in lines))
     head = [f"# {title}", "", *[f"- {key}: {value}" for key, value in about.items()], ""]
-    table = ["| row | threads | unit | " + " | ".join(peers) + " | burnpy / best peer |", "|---" * (len(peers) + 4) + "|"]
+    table = [
+        "| row | threads | unit | " + " | ".join(peers) + " | burnpy / best peer |",
+        "|---" * (len(peers) + 4) + "|",
+    ]
     for key in dict.fromkeys((line.row, line.threads) for line in lines):
         found = {line.peer: line for line in lines if (line.row, line.threads) == key}
         unit = next(iter(found.values())).unit

@@ -36,15 +36,21 @@ def main() -> None:
         if args.only in row.name:
             found = compute.measure(row, threads=args.threads, rounds=args.rounds)
             lines += found
-            print(f"{row.name:34}", *(f"{line.peer} {line.value:.4g}" for line in found), row.unit, flush=True)
+            print(
+                f"{row.name:34}", *(f"{line.peer} {line.value:.4g}" for line in found), row.unit, flush=True
+            )
     from benches.python import machine
 
-    about = {key: value for key, value in machine.description({}).items() if key not in ("places", "burn-pack")}
+    about = {
+        key: value for key, value in machine.description({}).items() if key not in ("places", "burn-pack")
+    }
     compute.write(args.out or machine.ROOT / "build" / "kernels", "Kernels", lines, about)
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--only", default="", help="rows whose name contains this")
@@ -78,7 +84,9 @@ def rows(peers: dict[str, Any]) -> Iterator[Row]:
         yield Row(f"gemm {m} x {k} x {n}", "GFLOP/s", 2 * m * k * n, _gemm(peers, m, k, n))
     for size in (10**6, 10**7):
         for name in ("add", "exp"):
-            yield Row(f"{name} {size:.0e}", "GB/s", 4 * size * (3 if name == "add" else 2), _map(peers, name, size))
+            yield Row(
+                f"{name} {size:.0e}", "GB/s", 4 * size * (3 if name == "add" else 2), _map(peers, name, size)
+            )
         for name in ("softmax", "layer norm"):
             yield Row(f"{name} {size:.0e}, rows of 1000", "GB/s", 8 * size, _rows(peers, name, size))
     flops = 2 * 16 * 56 * 56 * 64 * 64 * 9
@@ -130,13 +138,17 @@ def _rows(peers: dict[str, Any], name: str, size: int) -> Calls:
     x, gamma, beta = _tensors(peers, a, g, b)
     is_softmax = name == "softmax"
     calls: Calls = {
-        "burnpy": (lambda: activation.softmax(x, 1)) if is_softmax else (lambda: module.layer_norm(x, gamma, beta, 1e-5))
+        "burnpy": (lambda: activation.softmax(x, 1))
+        if is_softmax
+        else (lambda: module.layer_norm(x, gamma, beta, 1e-5))
     }
     if torch := peers.get("torch"):
         functional = torch.nn.functional
         s, t, u = torch.from_numpy(a), torch.from_numpy(g), torch.from_numpy(b)
         calls["torch"] = (
-            (lambda: functional.softmax(s, 1)) if is_softmax else (lambda: functional.layer_norm(s, (1000,), t, u, 1e-5))
+            (lambda: functional.softmax(s, 1))
+            if is_softmax
+            else (lambda: functional.layer_norm(s, (1000,), t, u, 1e-5))
         )
     if jax := peers.get("jax"):
         jnp = jax.numpy

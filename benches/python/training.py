@@ -28,7 +28,9 @@ BATCH = {"M1": 64, "M2": 1024, "C1": 64, "T1": 32, "S1": 32}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--only", default="")
@@ -46,12 +48,16 @@ def main() -> None:
             calls["torch fused"] = torch_step(name, args.threads, fused=True)
         if "jax" in args.peers and importlib.util.find_spec("jax"):
             calls["jax"] = jax_step(name)
-        found = compute.measure(Row(f"{name} train", "samples/s", batch, calls), threads=args.threads, rounds=args.rounds)
+        found = compute.measure(
+            Row(f"{name} train", "samples/s", batch, calls), threads=args.threads, rounds=args.rounds
+        )
         lines += found
         print(name, *(f"{line.peer} {line.value:.4g}" for line in found), "samples/s", flush=True)
     from benches.python import machine
 
-    about = {key: value for key, value in machine.description({}).items() if key not in ("places", "burn-pack")}
+    about = {
+        key: value for key, value in machine.description({}).items() if key not in ("places", "burn-pack")
+    }
     compute.write(args.out or machine.ROOT / "build" / "training", "Training steps", lines, about)
 
 
@@ -63,7 +69,14 @@ def shapes(name: str) -> list[tuple[int, ...]]:
         return [(8, 64), (64,), (64, 1), (1,)]
     if name == "C1":
         return [(32, 1, 3, 3), (32,), (64, 32, 3, 3), (64,), (9216, 128), (128,), (128, 10), (10,)]
-    layer: list[tuple[int, ...]] = [(128, 128), (128,)] * 4 + [(128,), (128,), (128, 512), (512,), (512, 128), (128,)]
+    layer: list[tuple[int, ...]] = [(128, 128), (128,)] * 4 + [
+        (128,),
+        (128,),
+        (128, 512),
+        (512,),
+        (512, 128),
+        (128,),
+    ]
     return (layer + [(128,), (128,)]) * 2
 
 
@@ -75,7 +88,9 @@ def data(name: str) -> tuple[Any, Any]:
     if name == "S1":
         return rng.standard_normal((batch, 8), np.float32), rng.standard_normal((batch, 1), np.float32)
     if name == "T1":
-        return rng.standard_normal((batch, 64, 128), np.float32), rng.standard_normal((batch, 64, 128), np.float32)
+        return rng.standard_normal((batch, 64, 128), np.float32), rng.standard_normal(
+            (batch, 64, 128), np.float32
+        )
     size = (batch, 1, 28, 28) if name == "C1" else (batch, 784)
     return rng.standard_normal(size, np.float32), rng.integers(0, 10, batch)
 
@@ -104,7 +119,12 @@ def burnpy_step(name: str, threads: int) -> Step:
     bp.set_num_threads(threads)
     x, y = (bp.Tensor.from_numpy(array).inner() for array in data(name))
     params = [bp.Tensor.from_numpy(value).inner() for value in first_values(name)]
-    state: dict[str, Any] = {"params": params, "m": [p * 0.0 for p in params], "v": [p * 0.0 for p in params], "t": 0}
+    state: dict[str, Any] = {
+        "params": params,
+        "m": [p * 0.0 for p in params],
+        "v": [p * 0.0 for p in params],
+        "t": 0,
+    }
 
     def forward(p: Params) -> Any:
         if name in ("M1", "M2"):
@@ -230,7 +250,9 @@ def jax_step(name: str) -> Step:
         return c * jax.lax.rsqrt((c * c).mean(-1, keepdims=True) + 1e-5) * g + b
 
     def layer(h: Any, p: Params) -> Any:
-        q, k, v = ((h @ p[2 * i] + p[2 * i + 1]).reshape(32, 64, 4, 32).transpose(0, 2, 1, 3) for i in range(3))
+        q, k, v = (
+            (h @ p[2 * i] + p[2 * i + 1]).reshape(32, 64, 4, 32).transpose(0, 2, 1, 3) for i in range(3)
+        )
         scores = jax.nn.softmax(q @ k.transpose(0, 1, 3, 2) / math.sqrt(32))
         context = (scores @ v).transpose(0, 2, 1, 3).reshape(32, 64, 128)
         h = norm(h + context @ p[6] + p[7], p[8], p[9])
@@ -244,7 +266,9 @@ def jax_step(name: str) -> Step:
         if name == "C1":
             h = jax.nn.relu(jax.lax.conv(x, p[0], (1, 1), "VALID") + p[1][:, None, None])
             h = jax.nn.relu(jax.lax.conv(h, p[2], (1, 1), "VALID") + p[3][:, None, None])
-            h = jax.lax.reduce_window(h, -jnp.inf, jax.lax.max, (1, 1, 2, 2), (1, 1, 2, 2), "VALID").reshape(64, -1)
+            h = jax.lax.reduce_window(h, -jnp.inf, jax.lax.max, (1, 1, 2, 2), (1, 1, 2, 2), "VALID").reshape(
+                64, -1
+            )
             return entropy(jax.nn.relu(h @ p[4] + p[5]) @ p[6] + p[7])
         return ((layer(layer(x, p[:16]), p[16:]) - y) ** 2).mean()
 

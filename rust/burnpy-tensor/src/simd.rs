@@ -147,6 +147,9 @@ pub trait Kernel {
     /// What it gives.
     type Output;
 
+    /// Whether wider instructions than the portable ones are worth a copy of the code.
+    const WIDE: bool = true;
+
     /// The computation.
     fn run<A: Arch>(self) -> Self::Output;
 }
@@ -154,6 +157,9 @@ pub trait Kernel {
 /// Runs a kernel with the instructions of [`level`].
 #[inline]
 pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
+    if !K::WIDE {
+        return kernel.run::<Portable>();
+    }
     match level() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: a level is only ever in use after `is_available` has found its instructions.

@@ -33,7 +33,8 @@ fn differences(x: &[f64], weight: &[f64], f: &dyn Fn(&[f64]) -> Vec<f64>) -> Vec
 fn softmax_and_its_logarithm_are_their_formulas_with_gradients() {
     type Forward = fn(&[f64], usize, &mut [f64]);
     type Backward = fn(&[f64], &[f64], usize, &mut [f64]);
-    let cases: [(&str, Forward, Backward, fn(f64) -> f64); 2] = [
+    type Case = (&'static str, Forward, Backward, fn(f64) -> f64);
+    let cases: [Case; 2] = [
         ("softmax", softmax, softmax_backward, |p| p),
         ("log_softmax", log_softmax, log_softmax_backward, f64::ln),
     ];

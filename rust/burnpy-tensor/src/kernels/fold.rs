@@ -159,6 +159,7 @@ struct Rows<'a, T: Number, F: Fold<T>> {
 
 impl<T: Number, F: Fold<T>> Kernel for Rows<'_, T, F> {
     type Output = ();
+    const WIDE: bool = T::WIDE;
 
     #[inline(always)]
     fn run<A: Arch>(self) {
@@ -236,6 +237,7 @@ struct Columns<'a, T: Number, F: Fold<T>> {
 
 impl<T: Number, F: Fold<T>> Kernel for Columns<'_, T, F> {
     type Output = ();
+    const WIDE: bool = T::WIDE;
 
     #[inline(always)]
     fn run<A: Arch>(self) {

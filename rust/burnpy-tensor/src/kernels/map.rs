@@ -89,6 +89,7 @@ struct Unary<'a, T, U, O> {
 
 impl<T: Plain, U: Plain, O: UnaryOp<T, U>> Kernel for Unary<'_, T, U, O> {
     type Output = ();
+    const WIDE: bool = T::WIDE;
     #[inline(always)]
     fn run<A: Arch>(self) {
         if self.streams {
@@ -111,6 +112,7 @@ struct Binary<'a, T, U, O> {
 
 impl<T: Plain, U: Plain, O: BinaryOp<T, U>> Kernel for Binary<'_, T, U, O> {
     type Output = ();
+    const WIDE: bool = T::WIDE;
     #[inline(always)]
     fn run<A: Arch>(self) {
         if self.streams {
@@ -131,6 +133,7 @@ struct UnaryAssign<'a, T, O> {
 
 impl<T: Plain, O: UnaryOp<T>> Kernel for UnaryAssign<'_, T, O> {
     type Output = ();
+    const WIDE: bool = T::WIDE;
     #[inline(always)]
     fn run<A: Arch>(self) {
         for x in self.x {
@@ -147,6 +150,7 @@ struct BinaryAssign<'a, T, O> {
 
 impl<T: Plain, O: BinaryOp<T>> Kernel for BinaryAssign<'_, T, O> {
     type Output = ();
+    const WIDE: bool = T::WIDE;
     #[inline(always)]
     fn run<A: Arch>(self) {
         for (a, &b) in self.a.iter_mut().zip(self.b) {

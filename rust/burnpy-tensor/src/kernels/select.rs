@@ -39,6 +39,7 @@ struct Choose<'a, T> {
 
 impl<T: Plain> Kernel for Choose<'_, T> {
     type Output = ();
+    const WIDE: bool = T::WIDE;
 
     #[inline(always)]
     fn run<A: Arch>(self) {
@@ -58,6 +59,7 @@ struct FillWhere<'a, T> {
 
 impl<T: Plain> Kernel for FillWhere<'_, T> {
     type Output = ();
+    const WIDE: bool = T::WIDE;
 
     #[inline(always)]
     fn run<A: Arch>(self) {

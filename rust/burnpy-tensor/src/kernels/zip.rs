@@ -128,6 +128,7 @@ struct OneRow<'a, T, R, O> {
 
 impl<T: Plain, R: Plain, O: BinaryOp<T, R>> Kernel for OneRow<'_, T, R, O> {
     type Output = ();
+    const WIDE: bool = T::WIDE;
 
     #[inline(always)]
     fn run<A: Arch>(self) {
@@ -158,6 +159,7 @@ struct Rows<'a, T, R, O> {
 
 impl<T: Plain, R: Plain, O: BinaryOp<T, R>> Kernel for Rows<'_, T, R, O> {
     type Output = ();
+    const WIDE: bool = T::WIDE;
 
     #[inline(always)]
     fn run<A: Arch>(self) {

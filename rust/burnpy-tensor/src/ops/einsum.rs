@@ -289,10 +289,13 @@ mod tests {
         (result.shape().to_vec(), result.value().contiguous().as_slice::<f64>().unwrap().to_vec())
     }
 
+    /// Equation, operands, shape and elements of the result.
+    type Case<'a> = (&'a str, &'a [&'a Tensor], &'a [usize], &'a [f64]);
+
     #[test]
     fn an_equation_says_what_is_multiplied_and_summed() {
         let (a, b, c) = (counting(&[2, 2]), counting(&[2, 1]), counting(&[2, 2, 2]));
-        let cases: [(&str, &[&Tensor], &[usize], &[f64]); 9] = [
+        let cases: [Case<'_>; 9] = [
             ("ij->ji", &[&a], &[2, 2], &[0.0, 2.0, 1.0, 3.0]),
             ("ii", &[&a], &[1], &[3.0]),
             ("ii->i", &[&a], &[2], &[0.0, 3.0]),

@@ -1,5 +1,7 @@
 //! Adam (Kingma & Ba 2015), with AMSGrad (Reddi et al. 2018).
 
+use std::cmp::Ordering;
+
 use super::number::{Number, power};
 use super::sgd::decayed;
 use super::step::{MAX_STATES, Part};
@@ -71,7 +73,8 @@ impl<T: Number> Moments<T> {
             for i in 0..n {
                 let (m, v) = self.advance(gradient_of(gradient[i], theta[i]), first[i], second[i]);
                 // NaN stays: a maximum that forgets it would hide a broken gradient.
-                let top = if self.fresh[2] || v > largest[i] || v != v { v } else { largest[i] };
+                let keeps = !self.fresh[2] && v.partial_cmp(&largest[i]) == Some(Ordering::Less);
+                let top = if keeps { largest[i] } else { v };
                 (first[i], second[i], largest[i]) = (m, v, top);
                 theta[i] = update(theta[i], m, top);
             }

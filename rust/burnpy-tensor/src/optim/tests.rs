@@ -1,4 +1,5 @@
 //! Three steps of every rule beside numbers that were computed operation by operation in f32.
+#![allow(clippy::excessive_precision, reason = "the digits are those of the table")]
 
 use super::*;
 use crate::value::Value;

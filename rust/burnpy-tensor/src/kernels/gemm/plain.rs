@@ -40,6 +40,7 @@ struct Plain<'a, T> {
 
 impl<T: Number> Kernel for Plain<'_, T> {
     type Output = ();
+    const WIDE: bool = T::WIDE;
 
     /// Row by row of the output, which takes the rows of `b` times a number each.
     #[inline(always)]

@@ -97,6 +97,7 @@ struct ArgRows<'a, T, E> {
 
 impl<T: Number, E: Extremum<T>> Kernel for ArgRows<'_, T, E> {
     type Output = ();
+    const WIDE: bool = T::WIDE;
     #[inline(always)]
     fn run<A: Arch>(self) {
         let _ = self.extremum;
@@ -126,6 +127,7 @@ struct ArgColumns<'a, T, E> {
 
 impl<T: Number, E: Extremum<T>> Kernel for ArgColumns<'_, T, E> {
     type Output = ();
+    const WIDE: bool = T::WIDE;
     #[inline(always)]
     fn run<A: Arch>(self) {
         let _ = self.extremum;

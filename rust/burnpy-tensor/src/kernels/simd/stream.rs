@@ -8,15 +8,22 @@ pub const STREAM_BYTES: usize = 16 << 20;
 ///
 /// # Safety
 /// All bytes of a value are initialised.
-pub unsafe trait Plain: Copy + Default + Send + Sync + 'static {}
+pub unsafe trait Plain: Copy + Default + Send + Sync + 'static {
+    /// Whether loops over them are compiled for wide instructions. Integers are not worth it: their loops wait for
+    /// memory, and one copy of each is enough.
+    const WIDE: bool;
+}
 
 macro_rules! plain {
-    ($($t:ty)*) => {$(
+    ($wide:literal: $($t:ty)*) => {$(
         // SAFETY: a primitive number, or a wrapper of one.
-        unsafe impl Plain for $t {}
+        unsafe impl Plain for $t {
+            const WIDE: bool = $wide;
+        }
     )*};
 }
-plain!(u8 u16 u32 u64 i8 i16 i32 i64 f32 f64 half::f16 half::bf16);
+plain!(true: f32 f64);
+plain!(false: u8 u16 u32 u64 i8 i16 i32 i64 half::f16 half::bf16);
 
 /// Elements that are computed into the first cache before they are stored past it.
 const TILE: usize = 1024;
