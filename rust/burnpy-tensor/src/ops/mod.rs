@@ -2,6 +2,7 @@
 //! loops are in `kernels`.
 
 pub(crate) mod accumulate;
+mod activation;
 mod arith;
 mod attention;
 mod axis;

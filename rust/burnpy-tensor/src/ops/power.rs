@@ -123,7 +123,7 @@ impl Tensor {
 }
 
 /// A step whose gradients are those of the output times slopes, which are functions of both inputs.
-fn with_slopes(
+pub(crate) fn with_slopes(
     operation: &'static str,
     [a, b]: [&Tensor; 2],
     value: Value,

@@ -23,8 +23,8 @@ unary! {
 }
 
 binary! {
-    /// `dx = dy` where the output `y > 0`, else 0; NaN where `y` is NaN.
-    ReluGrad: Number, dy y => if y > T::ZERO { dy } else if y.is_nan() { y } else { T::ZERO };
+    /// `dx = dy` where the output `y > 0` or is NaN, else 0.
+    ReluGrad: Number, dy y => if y <= T::ZERO { T::ZERO } else { dy };
     /// `dx = dy (1 - y²)`, `y` the output.
     TanhGrad: Real, dy y => dy.times(y.negated().fma::<A>(y, T::ONE));
     /// `dx = dy y (1 - y)`, `y` the output.
@@ -67,62 +67,63 @@ fn gelu_inner<T: Real>(x: T) -> T {
     x.times(cube.plus(T::from_f64(GELU_SCALE)))
 }
 
-/// `x` where `x >= 0`, else `slope x`.
+/// `x` where `x >= 0`, else `slope x`. Slopes and the like are doubles for any width.
 #[derive(Debug, Clone, Copy)]
-pub struct LeakyRelu<T>(pub T);
+pub struct LeakyRelu(pub f64);
 
-impl<T: Number> UnaryOp<T> for LeakyRelu<T> {
+impl<T: Real> UnaryOp<T> for LeakyRelu {
     #[inline(always)]
     fn apply<A: Arch>(self, x: T) -> T {
-        if x < T::ZERO { self.0.times(x) } else { x }
+        if x < T::ZERO { T::from_f64(self.0).times(x) } else { x }
     }
 }
 
 /// `dx = dy` where the input `x >= 0`, else `slope dy`.
 #[derive(Debug, Clone, Copy)]
-pub struct LeakyReluGrad<T>(pub T);
+pub struct LeakyReluGrad(pub f64);
 
-impl<T: Number> BinaryOp<T> for LeakyReluGrad<T> {
+impl<T: Real> BinaryOp<T> for LeakyReluGrad {
     #[inline(always)]
     fn apply<A: Arch>(self, dy: T, x: T) -> T {
-        if x < T::ZERO { self.0.times(dy) } else { dy }
+        if x < T::ZERO { T::from_f64(self.0).times(dy) } else { dy }
     }
 }
 
 /// `ln(1 + e^(beta x)) / beta`, and `x` itself where `beta x > threshold`.
 #[derive(Debug, Clone, Copy)]
-pub struct Softplus<T> {
+pub struct Softplus {
     /// How sharp the bend is.
-    pub beta: T,
+    pub beta: f64,
     /// From where on it is the identity. Any: the exponential is that of a negative number.
-    pub threshold: T,
+    pub threshold: f64,
 }
 
-impl<T: Real> UnaryOp<T> for Softplus<T> {
+impl<T: Real> UnaryOp<T> for Softplus {
     #[inline(always)]
     fn apply<A: Arch>(self, x: T) -> T {
-        let z = self.beta.times(x);
+        let (beta, threshold) = (T::from_f64(self.beta), T::from_f64(self.threshold));
+        let z = beta.times(x);
         let bend = z.magnitude().negated().exp::<A>().log1p::<A>();
         let above = if z > T::ZERO { z } else { T::ZERO };
-        let y = above.plus(bend).over(self.beta);
-        if z > self.threshold { x } else { y }
+        let y = above.plus(bend).over(beta);
+        if z > threshold { x } else { y }
     }
 }
 
 /// `dx = dy σ(beta x)`, and `dy` where `beta x > threshold`; `x` the input.
 #[derive(Debug, Clone, Copy)]
-pub struct SoftplusGrad<T> {
+pub struct SoftplusGrad {
     /// As in [`Softplus`].
-    pub beta: T,
+    pub beta: f64,
     /// As in [`Softplus`].
-    pub threshold: T,
+    pub threshold: f64,
 }
 
-impl<T: Real> BinaryOp<T> for SoftplusGrad<T> {
+impl<T: Real> BinaryOp<T> for SoftplusGrad {
     #[inline(always)]
     fn apply<A: Arch>(self, dy: T, x: T) -> T {
-        let z = self.beta.times(x);
+        let z = T::from_f64(self.beta).times(x);
         let slope = z.sigmoid::<A>();
-        if z > self.threshold { dy } else { dy.times(slope) }
+        if z > T::from_f64(self.threshold) { dy } else { dy.times(slope) }
     }
 }

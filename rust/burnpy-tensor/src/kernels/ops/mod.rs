@@ -3,6 +3,7 @@
 mod activation;
 mod arithmetic;
 mod comparison;
+pub(crate) mod curve;
 pub(crate) mod formula;
 mod function;
 pub(crate) mod gradient;
