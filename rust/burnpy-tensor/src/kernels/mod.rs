@@ -15,6 +15,7 @@ pub mod number;
 pub mod ops;
 pub mod quiet_softmax;
 pub mod reduce;
+pub mod random;
 pub mod region;
 pub mod select;
 #[allow(

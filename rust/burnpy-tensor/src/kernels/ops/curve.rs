@@ -109,8 +109,8 @@ struct MishParts<T> {
 impl<T: Float> MishParts<T> {
     #[inline(always)]
     fn new<A: Arch>(x: T) -> Self {
-        // From 20 on, the tangent is 1 in doubles too, and e^2x would overflow.
-        let e = x.smaller(c(20.0)).exp::<A>();
+        // From 20 on, the tangent is 1 in doubles too; from 44 on, e^2x would overflow in single precision.
+        let e = x.smaller(c(40.0)).exp::<A>();
         let w = e * (e + c(2.0));
         let inverse = T::ONE / (w + c(2.0));
         let tanh = w * inverse;
