@@ -14,8 +14,8 @@ pub mod math;
 pub mod number;
 pub mod ops;
 pub mod quiet_softmax;
-pub mod reduce;
 pub mod random;
+pub mod reduce;
 pub mod region;
 pub mod select;
 #[allow(

@@ -70,30 +70,26 @@ impl Scaled for f64 {}
 /// All words of group `group` of a draw.
 #[inline(always)]
 fn words(draw: Draw, group: u64) -> Words {
-    let mut c = [[0u32; BLOCKS]; 4];
-    for j in 0..BLOCKS {
-        let position = draw.offset.wrapping_add(group.wrapping_mul(BLOCKS as u64)).wrapping_add(j as u64);
-        c[0][j] = position as u32;
-        c[1][j] = (position >> 32) as u32;
-        c[2][j] = draw.stream as u32;
-        c[3][j] = (draw.stream >> 32) as u32;
+    let first = draw.offset.wrapping_add(group.wrapping_mul(BLOCKS as u64));
+    let (mut c0, mut c1) = ([0u32; BLOCKS], [0u32; BLOCKS]);
+    for (j, (low, high)) in c0.iter_mut().zip(&mut c1).enumerate() {
+        let position = first.wrapping_add(j as u64);
+        (*low, *high) = (position as u32, (position >> 32) as u32);
     }
+    let (mut c2, mut c3) = ([draw.stream as u32; BLOCKS], [(draw.stream >> 32) as u32; BLOCKS]);
     let (mut k0, mut k1) = (draw.seed as u32, (draw.seed >> 32) as u32);
     for _ in 0..10 {
-        for j in 0..BLOCKS {
-            let a = u64::from(c[0][j]) * 0xD251_1F53;
-            let b = u64::from(c[2][j]) * 0xCD9E_8D57;
-            c[0][j] = (b >> 32) as u32 ^ c[1][j] ^ k0;
-            c[1][j] = b as u32;
-            c[2][j] = (a >> 32) as u32 ^ c[3][j] ^ k1;
-            c[3][j] = a as u32;
+        for (((x0, x1), x2), x3) in c0.iter_mut().zip(&mut c1).zip(&mut c2).zip(&mut c3) {
+            let (a, b) = (u64::from(*x0) * 0xD251_1F53, u64::from(*x2) * 0xCD9E_8D57);
+            (*x0, *x1) = ((b >> 32) as u32 ^ *x1 ^ k0, b as u32);
+            (*x2, *x3) = ((a >> 32) as u32 ^ *x3 ^ k1, a as u32);
         }
         k0 = k0.wrapping_add(0x9E37_79B9);
         k1 = k1.wrapping_add(0xBB67_AE85);
     }
     let mut words = [0; WORDS];
-    for (words, c) in words.chunks_exact_mut(BLOCKS).zip(&c) {
-        words.copy_from_slice(c);
+    for (words, c) in words.chunks_exact_mut(BLOCKS).zip([c0, c1, c2, c3]) {
+        words.copy_from_slice(&c);
     }
     words
 }
@@ -309,7 +305,7 @@ impl Sampler<i64> for Integers {
         let count = if self.count == 0 { 1 << 64 } else { u128::from(self.count) };
         for (out, word) in out.iter_mut().zip(pairs(words)) {
             // The high part of a product: a bias of count / 2^64 at most.
-            *out = self.low.wrapping_add((u128::from(word) * count >> 64) as i64);
+            *out = self.low.wrapping_add(((u128::from(word) * count) >> 64) as i64);
         }
     }
 }

@@ -141,7 +141,7 @@ impl Tensor {
     pub fn glu(&self, dim: isize) -> Result<Self> {
         let axis = axis("glu", dim, self.rank())?;
         let size = self.shape()[axis];
-        if size % 2 != 0 {
+        if !size.is_multiple_of(2) {
             return Err(Error::shape("glu", format_args!("axis {dim} has an odd size, {size}")));
         }
         via_f32([self], |[x]| {
