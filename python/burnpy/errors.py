@@ -15,6 +15,7 @@ __all__ = [
     "CheckpointError",
     "ConfigError",
     "DTypeError",
+    "DataError",
     "DeviceError",
     "Error",
     "InvalidHeader",
@@ -307,6 +308,10 @@ class ArgumentError(TensorError, ValueError):
 
 class AutodiffError(TensorError, RuntimeError):
     """A graph of gradients is not there, or not any more."""
+
+
+class DataError(TensorError, ValueError):
+    """``TensorData`` does not hold what is asked of it."""
 
 
 class DeviceError(TensorError, RuntimeError):

@@ -12,12 +12,14 @@ from burnpy._core import Device, Tensor
 from burnpy.errors import (
     ArgumentError,
     AutodiffError,
+    DataError,
     DeviceError,
     DTypeError,
     ShapeError,
     TensorError,
     TensorIndexError,
 )
+from burnpy.tensor.data import TensorData, Tolerance
 from burnpy.tensor.printing import PrintOptions, set_print_options
 from burnpy.tensor.recording import no_grad
 
@@ -25,13 +27,16 @@ __all__ = [
     "ArgumentError",
     "AutodiffError",
     "DTypeError",
+    "DataError",
     "Device",
     "DeviceError",
     "PrintOptions",
     "ShapeError",
     "Tensor",
+    "TensorData",
     "TensorError",
     "TensorIndexError",
+    "Tolerance",
     "no_grad",
     "set_print_options",
 ]

@@ -182,45 +182,45 @@ fn too_large(shape: &[u64]) -> PyErr {
 // DLPack's structures, as its header lays them out: https://dmlc.github.io/dlpack/latest/c_api.html
 
 #[repr(C)]
-struct DlDevice {
+pub(crate) struct DlDevice {
     device_type: i32,
     device_id: i32,
 }
 
 #[repr(C)]
-struct DlDataType {
-    code: u8,
-    bits: u8,
-    lanes: u16,
+pub(crate) struct DlDataType {
+    pub(crate) code: u8,
+    pub(crate) bits: u8,
+    pub(crate) lanes: u16,
 }
 
 #[repr(C)]
-struct DlTensor {
-    data: *mut c_void,
-    device: DlDevice,
-    ndim: i32,
-    dtype: DlDataType,
-    shape: *mut i64,
-    strides: *mut i64,
-    byte_offset: u64,
+pub(crate) struct DlTensor {
+    pub(crate) data: *mut c_void,
+    pub(crate) device: DlDevice,
+    pub(crate) ndim: i32,
+    pub(crate) dtype: DlDataType,
+    pub(crate) shape: *mut i64,
+    pub(crate) strides: *mut i64,
+    pub(crate) byte_offset: u64,
 }
 
 /// The form without versions.
 #[repr(C)]
-struct Managed {
-    tensor: DlTensor,
-    manager: *mut c_void,
-    deleter: Option<unsafe extern "C" fn(*mut Self)>,
+pub(crate) struct Managed {
+    pub(crate) tensor: DlTensor,
+    pub(crate) manager: *mut c_void,
+    pub(crate) deleter: Option<unsafe extern "C" fn(*mut Self)>,
 }
 
 /// The form since DLPack 1.0.
 #[repr(C)]
-struct ManagedVersioned {
-    version: [u32; 2],
-    manager: *mut c_void,
-    deleter: Option<unsafe extern "C" fn(*mut Self)>,
-    flags: u64,
-    tensor: DlTensor,
+pub(crate) struct ManagedVersioned {
+    pub(crate) version: [u32; 2],
+    pub(crate) manager: *mut c_void,
+    pub(crate) deleter: Option<unsafe extern "C" fn(*mut Self)>,
+    pub(crate) flags: u64,
+    pub(crate) tensor: DlTensor,
 }
 
 /// What a capsule's tensor points to, and what lives as long as it.
@@ -230,9 +230,10 @@ struct Manager {
     strides: Vec<i64>,
 }
 
-const CPU: i32 = 1;
+/// DLPack's number of the CPU.
+pub(crate) const CPU: i32 = 1;
 const VERSION: [u32; 2] = [1, 0];
-const FLAG_READ_ONLY: u64 = 1;
+pub(crate) const FLAG_READ_ONLY: u64 = 1;
 const FLAG_IS_COPIED: u64 = 1 << 1;
 
 /// A tensor on its way to another library, which may write to it unless it is read-only.

@@ -21,7 +21,7 @@ pub(crate) fn index_error(error: &LayoutError) -> PyErr {
     PyIndexError::new_err(error.to_string())
 }
 
-fn basic_index(entry: &Bound<'_, PyAny>) -> PyResult<BasicIndex> {
+pub(crate) fn basic_index(entry: &Bound<'_, PyAny>) -> PyResult<BasicIndex> {
     if entry.is_none() {
         return Ok(BasicIndex::NewAxis);
     }
@@ -39,7 +39,7 @@ fn basic_index(entry: &Bound<'_, PyAny>) -> PyResult<BasicIndex> {
     if entry.is_instance_of::<PyBool>() || !has_index(entry)? {
         let kind = entry.get_type().name()?;
         return Err(PyIndexError::new_err(format!(
-            "a lazy view takes integers, slices, ... and None, not {kind}; numpy() makes an array that takes all"
+            "an index takes integers, slices, ... and None, not {kind}"
         )));
     }
     integer(entry)?
@@ -49,7 +49,7 @@ fn basic_index(entry: &Bound<'_, PyAny>) -> PyResult<BasicIndex> {
 }
 
 /// A bound of a slice; one that no 64-bit integer holds is clipped, as it lies outside of any axis.
-fn bound(value: &Bound<'_, PyAny>) -> PyResult<Option<i64>> {
+pub(crate) fn bound(value: &Bound<'_, PyAny>) -> PyResult<Option<i64>> {
     if value.is_none() {
         return Ok(None);
     }

@@ -6,6 +6,7 @@ mod array;
 mod atomic;
 mod checksum;
 mod convert;
+mod dlpack;
 mod dtype;
 mod enter;
 mod export;
@@ -74,8 +75,10 @@ mod _core {
     use super::tensor_info::PyTensorInfo;
     #[pymodule_export]
     use super::tensors::{
-        PyDevice, PyGradients, PyTensor, apply_function, checkpoint, get_num_threads, manual_seed,
-        random_state, restore_tensor, set_num_threads, set_random_state, set_recording,
+        PyDevice, PyGradients, PyTensor, apply_function, attention, batch_norm, batch_norm_train, checkpoint,
+        cross_entropy, ctc_loss, difference, difference_beyond, embedding, get_num_threads, layer_norm,
+        linear, manual_seed, plain_tensor, random_state, restore_tensor, rms_norm, set_num_threads,
+        set_random_state, set_recording,
     };
     #[pymodule_export]
     use super::transpose::transpose_rows;

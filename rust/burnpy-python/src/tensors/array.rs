@@ -29,6 +29,17 @@ impl PyTensor {
         self.numpy(py)?.call_method1("copy", ("C",))
     }
 
+    /// The elements, shape and dtype as ``TensorData``, without graph and device.
+    fn to_data<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("burnpy.tensor.data")?.getattr("TensorData")?.call1((slf,))
+    }
+
+    /// As ``to_data``.
+    #[allow(clippy::wrong_self_convention, reason = "Burn's name")]
+    fn into_data<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::to_data(slf)
+    }
+
     #[pyo3(signature = (dtype=None, copy=None))]
     fn __array__<'py>(
         &self,

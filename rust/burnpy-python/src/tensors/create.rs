@@ -7,7 +7,7 @@ use pyo3::types::{PyList, PyTuple};
 use super::argument::TensorDType;
 use super::device::{PyDevice, default_dtype, place};
 use super::gate;
-use super::import::value_of;
+use super::import::{value_of, value_of_lent};
 use super::nested::value_of_numbers;
 use super::number::Number;
 use super::tensor::PyTensor;
@@ -38,6 +38,24 @@ impl PyTensor {
         device: Option<&Bound<'_, PyDevice>>,
     ) -> PyResult<Self> {
         Ok(place(value_of(array, copy)?, device))
+    }
+
+    /// A tensor of what another library lends by DLPack, with its dtype.
+    ///
+    /// Args:
+    ///     copy: by default the memory is shared if it is said to be read-only, and copied else; ``True`` and ``False``
+    ///         as for ``from_numpy``.
+    ///
+    /// Raises:
+    ///     BufferError: the memory is not the CPU's, or no tensor has the dtype.
+    #[staticmethod]
+    #[pyo3(signature = (tensor, copy=None, *, device=None))]
+    fn from_dlpack(
+        tensor: &Bound<'_, PyAny>,
+        copy: Option<bool>,
+        device: Option<&Bound<'_, PyDevice>>,
+    ) -> PyResult<Self> {
+        Ok(place(value_of_lent(tensor, copy)?, device))
     }
 
     /// A tensor of ``TensorData``, nested lists or an array, with the device's dtype for its kind unless one is given.
@@ -79,7 +97,13 @@ pub(crate) fn from_object(
     if data.is_instance_of::<PyList>() || data.is_instance_of::<PyTuple>() || is_number() {
         return Ok(place(value_of_numbers(data, dtype)?, device));
     }
-    let value = value_of(data, None)?;
+    let value = match data.getattr_opt("_tensor")? {
+        // `TensorData`, whose elements may be of dtypes that NumPy has not.
+        Some(inner) if inner.is_instance_of::<PyTensor>() => {
+            inner.cast::<PyTensor>()?.get().0.value().clone()
+        }
+        _ => value_of(data, None)?,
+    };
     let dtype = dtype.map_or_else(|| default_dtype(Kind::of(value.dtype())), |dtype| dtype.0);
     let cast = gate::run(data.py(), value.num_elements(), || Tensor::from(value).cast(dtype))?;
     Ok(place(cast.into_value(), device))

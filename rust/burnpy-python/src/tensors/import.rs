@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 
 use super::error::to_exception;
 use crate::array::{as_array, dtype_of, unsupported};
+use crate::dlpack;
 use crate::import::{Held, strided_bytes};
 
 /// Bytes from which on a copy is worth letting other threads run.
@@ -30,11 +31,24 @@ pub(crate) fn value_of(object: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResul
         return if copy == Some(false) { Err(cannot_share(py)) } else { value_of(&in_order(&array)?, None) };
     }
     let shared = shared(&array, dtype).map_err(|error| to_exception(py, error))?;
-    if copy == Some(false) || (copy.is_none() && is_read_only(&array)) {
+    share_or_copy(py, shared, copy.unwrap_or_else(|| !is_read_only(&array)))
+}
+
+/// The memory that another library lends by DLPack; shared or copied as `copy` says, by default shared if it is said to
+/// be read-only.
+pub(crate) fn value_of_lent(object: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Value> {
+    let lent = dlpack::lent(object)?;
+    let shared = Value::new(lent.bytes, lent.dtype, lent.layout);
+    let shared = shared.map_err(|error| to_exception(object.py(), error))?;
+    share_or_copy(object.py(), shared, copy.unwrap_or(!lent.is_read_only))
+}
+
+fn share_or_copy(py: Python<'_>, shared: Value, is_copied: bool) -> PyResult<Value> {
+    if !is_copied {
         return Ok(shared);
     }
     let make = || copied(&shared);
-    let value = if array.len() * descr.itemsize() < WORTH_IT { make() } else { py.detach(make) };
+    let value = if shared.bytes().len() < WORTH_IT { make() } else { py.detach(make) };
     value.map_err(|error| to_exception(py, error))
 }
 
@@ -47,7 +61,7 @@ fn shared(array: &Bound<'_, PyUntypedArray>, dtype: DType) -> burnpy_tensor::Res
     } else {
         Layout::from_parts(array.shape(), strides, first / item_size)
     };
-    Value::new(bytes, dtype, layout.map_err(|error| Error::shape("from_numpy", error))?)
+    Value::new(bytes, dtype, layout.map_err(|error| Error::shape("tensor", error))?)
 }
 
 /// The same elements in memory of burnpy's own.
@@ -58,7 +72,7 @@ fn copied(value: &Value) -> burnpy_tensor::Result<Value> {
     let size = value.dtype().size().expect("arrays are not quantized");
     let from = value.layout().offset() * size;
     let bytes = value.bytes().slice(from..from + value.num_elements() * size).unwrap_or_else(Bytes::empty);
-    let layout = Layout::contiguous(value.shape()).map_err(|error| Error::shape("from_numpy", error))?;
+    let layout = Layout::contiguous(value.shape()).map_err(|error| Error::shape("tensor", error))?;
     Value::new(bytes.to_aligned(), value.dtype(), layout)
 }
 
@@ -87,5 +101,5 @@ fn in_order<'py>(array: &Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, PyAn
 
 fn cannot_share(py: Python<'_>) -> PyErr {
     let message = "the array's bytes or strides are in another order; with copy=None it is copied";
-    to_exception(py, Error::argument("from_numpy", message))
+    to_exception(py, Error::argument("tensor", message))
 }

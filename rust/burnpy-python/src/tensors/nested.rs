@@ -15,15 +15,14 @@ const MAX_DEPTH: usize = 64;
 
 /// A value of a number, or of lists of them, as a dtype or the device's for their kind.
 pub(crate) fn value_of_numbers(data: &Bound<'_, PyAny>, dtype: Option<TensorDType>) -> PyResult<Value> {
-    let mut nested = Nested::default();
-    nested.read(data, 0)?;
+    let nested = Nested::of(data)?;
     let dtype = dtype.map_or_else(|| default_dtype(nested.kind()), |dtype| dtype.0);
     nested.value(dtype).map_err(|error| to_exception(data.py(), error))
 }
 
 /// Sizes of the axes so far, and the numbers in order.
 #[derive(Default)]
-struct Nested {
+pub(crate) struct Nested {
     shape: Vec<usize>,
     /// Whether the innermost level was reached: from then on every branch must look like the first.
     is_deep: bool,
@@ -31,6 +30,16 @@ struct Nested {
 }
 
 impl Nested {
+    /// The numbers of nested lists.
+    ///
+    /// # Errors
+    /// `ShapeError` for ragged lists, `TypeError` for what is no number.
+    pub(crate) fn of(data: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let mut nested = Self::default();
+        nested.read(data, 0)?;
+        Ok(nested)
+    }
+
     fn read(&mut self, data: &Bound<'_, PyAny>, depth: usize) -> PyResult<()> {
         if let Ok(list) = data.cast::<PyList>() {
             self.enter(data.py(), depth, list.len())?;
@@ -71,7 +80,8 @@ impl Nested {
         }
     }
 
-    fn kind(&self) -> Kind {
+    /// Bools if all are, else integers if no float is among them; nothing is floats.
+    pub(crate) fn kind(&self) -> Kind {
         let all = |test: fn(&Scalar) -> bool| !self.numbers.is_empty() && self.numbers.iter().all(test);
         if all(|number| matches!(number, Scalar::Bool(_))) {
             Kind::Bool
@@ -82,7 +92,11 @@ impl Nested {
         }
     }
 
-    fn value(&self, dtype: DType) -> Result<Value> {
+    /// The numbers as a value of a dtype.
+    ///
+    /// # Errors
+    /// `DType` for an integer that is out of range.
+    pub(crate) fn value(&self, dtype: DType) -> Result<Value> {
         if dtype == BOOL {
             let flags =
                 self.numbers.iter().map(|number| u8::from(number.to_f64() != 0.0)).collect::<Vec<_>>();

@@ -1,10 +1,12 @@
 //! Python numbers and tensors as arguments of operations.
 
-use burnpy_tensor::Tensor;
 use burnpy_tensor::ops::Scalar;
+use burnpy_tensor::{Result, Tensor};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt};
 
+use super::gate;
 use super::tensor::PyTensor;
 use crate::convert::scalar_from_value;
 
@@ -52,6 +54,8 @@ fn other(value: &Bound<'_, PyAny>) -> PyResult<Scalar> {
 pub(crate) enum Operand<'py> {
     Tensor(Bound<'py, PyTensor>),
     Number(Scalar),
+    /// Refused in words: NumPy would make an array of the tensor, and its graph would be lost unseen.
+    Array,
 }
 
 impl<'py> FromPyObject<'_, 'py> for Operand<'py> {
@@ -61,7 +65,11 @@ impl<'py> FromPyObject<'_, 'py> for Operand<'py> {
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         match value.cast_exact::<PyTensor>() {
             Ok(tensor) => Ok(Self::Tensor(tensor.to_owned())),
-            Err(_) => Ok(Self::Number(value.extract::<Number>()?.0)),
+            Err(_) => match value.extract::<Number>() {
+                Ok(number) => Ok(Self::Number(number.0)),
+                Err(_) if value.hasattr("__array_interface__")? => Ok(Self::Array),
+                Err(error) => Err(error),
+            },
         }
     }
 }
@@ -87,4 +95,28 @@ impl Tensors {
     pub(crate) fn elements(&self) -> usize {
         self.0.iter().map(Tensor::num_elements).sum()
     }
+}
+
+/// An operation with a tensor or with a number.
+#[inline]
+pub(crate) fn binary(
+    py: Python<'_>,
+    x: &Tensor,
+    other: Operand<'_>,
+    tensor: impl FnOnce(&Tensor, &Tensor) -> Result<Tensor> + Send,
+    scalar: impl FnOnce(&Tensor, Scalar) -> Result<Tensor> + Send,
+) -> PyResult<PyTensor> {
+    match other {
+        Operand::Tensor(other) => {
+            let y = &other.get().0;
+            gate::tensor(py, gate::work(x, y), || tensor(x, y))
+        }
+        Operand::Number(number) => gate::tensor(py, x.num_elements(), || scalar(x, number)),
+        Operand::Array => Err(no_operand()),
+    }
+}
+
+#[cold]
+pub(crate) fn no_operand() -> PyErr {
+    PyTypeError::new_err("an array is no operand of a tensor; Tensor.from_numpy(array) makes a tensor of it")
 }
