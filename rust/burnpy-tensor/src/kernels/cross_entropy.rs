@@ -3,7 +3,7 @@
 //! With `ℓ = log_softmax(x)`, target `t`, smoothing `α`, weights `w` and `s_c = (1 - α) [c = t] + α / classes`:
 //! `loss = -Σ_c w_c s_c ℓ_c` for a row, 0 for an ignored one.
 
-use super::lanes;
+use super::lanes::{self, Term, Term2};
 use super::number::Real;
 use super::softmax::max_and_sum;
 use crate::parallel;
@@ -132,6 +132,25 @@ pub fn cross_entropy_backward<T: Real>(
     });
 }
 
+/// `-ℓ = ln Σ e^(x - m) - (x - m)`, or `-w ℓ`.
+#[derive(Clone, Copy)]
+struct Surprise<T>(RowLog<T>);
+
+impl<T: Real> Term<T> for Surprise<T> {
+    #[inline(always)]
+    fn of<A: Arch>(self, x: T) -> T {
+        let [max, log] = self.0;
+        log.minus(x.minus(max))
+    }
+}
+
+impl<T: Real> Term2<T> for Surprise<T> {
+    #[inline(always)]
+    fn of<A: Arch>(self, x: T, weight: T) -> T {
+        Term::of::<A>(self, x).times(weight)
+    }
+}
+
 struct Forward<'a, T> {
     logits: &'a [T],
     targets: Targets<'a, T>,
@@ -155,12 +174,12 @@ impl<T: Real> Kernel for Forward<'_, T> {
             };
             let (max, sum) = max_and_sum::<A, T>(x);
             *log = [max, T::from_f64(sum.ln())];
-            let surprise = |x: T| log[1].minus(x.minus(max));
-            let mut total = targets.own(class) * surprise(x[class]).widen();
+            let surprise = Surprise(*log);
+            let mut total = targets.own(class) * Term::of::<A>(surprise, x[class]).widen();
             if targets.smoothing != 0.0 {
                 let all = match targets.weights {
-                    Some(weights) => lanes::sum2(x, weights, |x, weight| surprise(x).times(weight)),
-                    None => lanes::sum(x, surprise),
+                    Some(weights) => lanes::sum2::<A, T>(x, weights, surprise),
+                    None => lanes::sum::<A, T>(x, surprise),
                 };
                 total += spread.widen() * all;
             }

@@ -2,63 +2,128 @@
 
 use super::number::Real;
 use super::reduce::{LANES, join_lanes};
+use crate::simd::Arch;
 
 /// Elements whose sum is made in the row's own type: 128 a lane.
 const BLOCK: usize = 128 * LANES;
 
+/// What is summed of an element. A type, not a closure: that need not be inlined, and would then be compiled without
+/// the instructions of its level.
+pub(super) trait Term<T>: Copy {
+    /// The term.
+    fn of<A: Arch>(self, x: T) -> T;
+}
+
+/// What is summed of a pair.
+pub(super) trait Term2<T>: Copy {
+    /// The term.
+    fn of<A: Arch>(self, x: T, y: T) -> T;
+}
+
+/// `x`.
+#[derive(Clone, Copy)]
+pub(super) struct Itself;
+
+/// `e^(x - m)`.
+#[derive(Clone, Copy)]
+pub(super) struct ExpFrom<T>(pub(super) T);
+
+/// `(x - m)²`.
+#[derive(Clone, Copy)]
+pub(super) struct SquareFrom<T>(pub(super) T);
+
+/// `x y`.
+#[derive(Clone, Copy)]
+pub(super) struct Product;
+
+impl<T: Real> Term<T> for Itself {
+    #[inline(always)]
+    fn of<A: Arch>(self, x: T) -> T {
+        x
+    }
+}
+
+impl<T: Real> Term<T> for ExpFrom<T> {
+    #[inline(always)]
+    fn of<A: Arch>(self, x: T) -> T {
+        x.minus(self.0).exp::<A>()
+    }
+}
+
+impl<T: Real> Term<T> for SquareFrom<T> {
+    #[inline(always)]
+    fn of<A: Arch>(self, x: T) -> T {
+        x.minus(self.0).times(x.minus(self.0))
+    }
+}
+
+impl<T: Real> Term2<T> for Product {
+    #[inline(always)]
+    fn of<A: Arch>(self, x: T, y: T) -> T {
+        x.times(y)
+    }
+}
+
 /// `Σ term(x)`.
 #[inline(always)]
-pub(super) fn sum<T: Real>(x: &[T], term: impl Fn(T) -> T) -> f64 {
-    let block = |x: &[T]| {
+pub(super) fn sum<A: Arch, T: Real>(x: &[T], term: impl Term<T>) -> f64 {
+    let mut sum = 0.0;
+    for x in x.chunks(BLOCK) {
         let mut lanes = [T::ZERO; LANES];
         let (whole, tail) = x.as_chunks::<LANES>();
         for x in whole {
-            lanes.iter_mut().zip(x).for_each(|(lane, &x)| *lane = lane.plus(term(x)));
+            for (lane, &x) in lanes.iter_mut().zip(x) {
+                *lane = lane.plus(term.of::<A>(x));
+            }
         }
-        lanes.iter_mut().zip(tail).for_each(|(lane, &x)| *lane = lane.plus(term(x)));
-        join_lanes(lanes, T::plus).widen()
-    };
-    x.chunks(BLOCK).fold(0.0, |sum, x| sum + block(x))
+        for (lane, &x) in lanes.iter_mut().zip(tail) {
+            *lane = lane.plus(term.of::<A>(x));
+        }
+        sum += join_lanes(lanes, T::plus).widen();
+    }
+    sum
 }
 
 /// `Σ term(x, y)`.
 #[inline(always)]
-pub(super) fn sum2<T: Real>(x: &[T], y: &[T], term: impl Fn(T, T) -> T) -> f64 {
-    let block = |x: &[T], y: &[T]| {
+pub(super) fn sum2<A: Arch, T: Real>(x: &[T], y: &[T], term: impl Term2<T>) -> f64 {
+    let mut sum = 0.0;
+    for (x, y) in x.chunks(BLOCK).zip(y.chunks(BLOCK)) {
         let mut lanes = [T::ZERO; LANES];
         let ((x, x_tail), (y, y_tail)) = (x.as_chunks::<LANES>(), y.as_chunks::<LANES>());
         for (x, y) in x.iter().zip(y) {
             for ((lane, &x), &y) in lanes.iter_mut().zip(x).zip(y) {
-                *lane = lane.plus(term(x, y));
+                *lane = lane.plus(term.of::<A>(x, y));
             }
         }
         for ((lane, &x), &y) in lanes.iter_mut().zip(x_tail).zip(y_tail) {
-            *lane = lane.plus(term(x, y));
+            *lane = lane.plus(term.of::<A>(x, y));
         }
-        join_lanes(lanes, T::plus).widen()
-    };
-    x.chunks(BLOCK).zip(y.chunks(BLOCK)).fold(0.0, |sum, (x, y)| sum + block(x, y))
+        sum += join_lanes(lanes, T::plus).widen();
+    }
+    sum
 }
 
 /// `out = term(x)`, and its sum.
 #[inline(always)]
-pub(super) fn map_sum<T: Real>(x: &[T], out: &mut [T], term: impl Fn(T) -> T) -> f64 {
-    let block = |x: &[T], out: &mut [T]| {
+pub(super) fn map_sum<A: Arch, T: Real>(x: &[T], out: &mut [T], term: impl Term<T>) -> f64 {
+    let mut sum = 0.0;
+    for (x, out) in x.chunks(BLOCK).zip(out.chunks_mut(BLOCK)) {
         let mut lanes = [T::ZERO; LANES];
         let ((x, x_tail), (out, out_tail)) = (x.as_chunks::<LANES>(), out.as_chunks_mut::<LANES>());
         for (x, out) in x.iter().zip(out) {
             for ((lane, &x), y) in lanes.iter_mut().zip(x).zip(out) {
-                *y = term(x);
+                *y = term.of::<A>(x);
                 *lane = lane.plus(*y);
             }
         }
         for ((lane, &x), y) in lanes.iter_mut().zip(x_tail).zip(out_tail) {
-            *y = term(x);
+            *y = term.of::<A>(x);
             *lane = lane.plus(*y);
         }
-        join_lanes(lanes, T::plus).widen()
-    };
-    x.chunks(BLOCK).zip(out.chunks_mut(BLOCK)).fold(0.0, |sum, (x, out)| sum + block(x, out))
+        sum += join_lanes(lanes, T::plus).widen();
+    }
+    sum
 }
 
 /// The largest, as far as there are numbers; −∞ if there are none.
@@ -68,8 +133,12 @@ pub(super) fn max<T: Real>(x: &[T]) -> T {
     let mut lanes = [T::LOWEST; LANES];
     let (whole, tail) = x.as_chunks::<LANES>();
     for x in whole {
-        lanes.iter_mut().zip(x).for_each(|(lane, &x)| *lane = larger(x, *lane));
+        for (lane, &x) in lanes.iter_mut().zip(x) {
+            *lane = larger(x, *lane);
+        }
     }
-    lanes.iter_mut().zip(tail).for_each(|(lane, &x)| *lane = larger(x, *lane));
+    for (lane, &x) in lanes.iter_mut().zip(tail) {
+        *lane = larger(x, *lane);
+    }
     join_lanes(lanes, larger)
 }

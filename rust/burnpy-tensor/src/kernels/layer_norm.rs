@@ -2,10 +2,10 @@
 //!
 //! `x̂ = (x - mean) rstd`, `y = x̂ gamma + beta`, `rstd = 1 / √(mean((x - mean)²) + epsilon)`; the mean of the second is 0.
 
-use super::lanes;
+use super::lanes::{self, Itself, SquareFrom, Term2};
 use super::number::Real;
 use super::reduce::{Sum, fold_slice};
-use super::simd::{STREAM_BYTES, fill_rows};
+use super::simd::{STREAM_BYTES, Tiles};
 use crate::parallel;
 use crate::simd::{Arch, Kernel, dispatch};
 
@@ -138,11 +138,15 @@ impl<T: Real> Kernel for Forward<'_, T> {
     #[inline(always)]
     fn run<A: Arch>(self) {
         let Self { centre, x, columns, affine, epsilon, out, stats, streams } = self;
-        fill_rows(out, columns, streams, |i, out| {
-            let x = &x[i * columns..][..columns];
-            stats[i] = row_stats::<A, T>(centre, x, epsilon);
-            normalise(x, stats[i], affine, out);
-        });
+        let mut rows = Tiles::rows(out, columns, streams);
+        for stats in stats {
+            let Some((from, out)) = rows.next_tile() else { break };
+            let x = &x[from..][..columns];
+            *stats = row_stats::<A, T>(centre, x, epsilon);
+            normalise(x, *stats, affine, out);
+        }
+        // Stores the last one.
+        rows.next_tile();
     }
 }
 
@@ -153,7 +157,7 @@ fn row_stats<A: Arch, T: Real>(centre: Centre, x: &[T], epsilon: f64) -> RowStat
         Centre::Mean => T::from_f64(fold_slice::<A, T, _>(Sum, x) / count),
         Centre::Zero => T::ZERO,
     };
-    let squares = lanes::sum(x, |x| x.minus(mean).times(x.minus(mean)));
+    let squares = lanes::sum::<A, T>(x, SquareFrom(mean));
     [mean, T::from_f64(1.0 / (squares / count + epsilon).sqrt())]
 }
 
@@ -214,6 +218,18 @@ impl<T: Real> Kernel for Backward<'_, T> {
     }
 }
 
+/// `h x̂`.
+#[derive(Clone, Copy)]
+struct TimesUnit<T>(RowStats<T>);
+
+impl<T: Real> Term2<T> for TimesUnit<T> {
+    #[inline(always)]
+    fn of<A: Arch>(self, h: T, x: T) -> T {
+        let [mean, rstd] = self.0;
+        h.times(x.minus(mean).times(rstd))
+    }
+}
+
 #[inline(always)]
 fn row_gradient<A: Arch, T: Real>(
     centre: Centre,
@@ -227,10 +243,10 @@ fn row_gradient<A: Arch, T: Real>(
     out.iter_mut().zip(dy).zip(gamma).for_each(|((h, &dy), &gamma)| *h = dy.times(gamma));
     let count = x.len() as f64;
     let level = match centre {
-        Centre::Mean => lanes::sum(out, |h| h) / count,
+        Centre::Mean => lanes::sum::<A, T>(out, Itself) / count,
         Centre::Zero => 0.0,
     };
-    let tilt = lanes::sum2(out, x, |h, x| h.times(x.minus(mean).times(rstd))) / count;
+    let tilt = lanes::sum2::<A, T>(out, x, TimesUnit([mean, rstd])) / count;
     let (level, tilt) = (T::from_f64(level), T::from_f64(-tilt));
     for (dx, &x) in out.iter_mut().zip(x) {
         let unit = x.minus(mean).times(rstd);

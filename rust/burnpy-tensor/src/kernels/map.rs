@@ -1,7 +1,7 @@
 //! Element by element: one operation over whole slices, on all threads.
 
 use super::ops::{BinaryOp, UnaryOp, WithLeft, WithRight};
-use super::simd::{Plain, STREAM_BYTES, stream_tiles};
+use super::simd::{Plain, STREAM_BYTES, Tiles};
 use crate::parallel;
 use crate::simd::{Arch, Kernel, dispatch};
 
@@ -92,12 +92,9 @@ impl<T: Plain, U: Plain, O: UnaryOp<T, U>> Kernel for Unary<'_, T, U, O> {
     const WIDE: bool = T::WIDE;
     #[inline(always)]
     fn run<A: Arch>(self) {
-        if self.streams {
-            stream_tiles(self.out, |from, part| {
-                self.op.apply_slice::<A>(&self.x[from..from + part.len()], part);
-            });
-        } else {
-            self.op.apply_slice::<A>(self.x, self.out);
+        let mut tiles = Tiles::new(self.out, self.streams);
+        while let Some((from, tile)) = tiles.next_tile() {
+            self.op.apply_slice::<A>(&self.x[from..][..tile.len()], tile);
         }
     }
 }
@@ -115,13 +112,10 @@ impl<T: Plain, U: Plain, O: BinaryOp<T, U>> Kernel for Binary<'_, T, U, O> {
     const WIDE: bool = T::WIDE;
     #[inline(always)]
     fn run<A: Arch>(self) {
-        if self.streams {
-            stream_tiles(self.out, |from, part| {
-                let to = from + part.len();
-                self.op.apply_slices::<A>(&self.a[from..to], &self.b[from..to], part);
-            });
-        } else {
-            self.op.apply_slices::<A>(self.a, self.b, self.out);
+        let mut tiles = Tiles::new(self.out, self.streams);
+        while let Some((from, tile)) = tiles.next_tile() {
+            let n = tile.len();
+            self.op.apply_slices::<A>(&self.a[from..][..n], &self.b[from..][..n], tile);
         }
     }
 }

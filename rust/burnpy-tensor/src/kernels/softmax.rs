@@ -1,8 +1,8 @@
 //! Softmax and its logarithm over the last axis of `[rows, columns]`. A row with NaN, +∞ or nothing but −∞ is NaN.
 
-use super::lanes;
+use super::lanes::{self, ExpFrom, Itself, Product};
 use super::number::Real;
-use super::simd::{STREAM_BYTES, fill_rows};
+use super::simd::{STREAM_BYTES, Tiles};
 use crate::parallel;
 use crate::simd::{Arch, Kernel, dispatch};
 
@@ -51,7 +51,7 @@ pub fn log_softmax_backward<T: Real>(dy: &[T], y: &[T], columns: usize, out: &mu
 #[inline(always)]
 pub(super) fn max_and_sum<A: Arch, T: Real>(x: &[T]) -> (T, f64) {
     let max = lanes::max(x);
-    (max, lanes::sum(x, |x| x.minus(max).exp::<A>()))
+    (max, lanes::sum::<A, T>(x, ExpFrom(max)))
 }
 
 /// One row of two inputs to one of the output.
@@ -65,7 +65,7 @@ impl RowOp for Softmax {
     #[inline(always)]
     fn row<A: Arch, T: Real>(x: &[T], _: &[T], out: &mut [T]) {
         let max = lanes::max(x);
-        let sum = lanes::map_sum(x, out, |x| x.minus(max).exp::<A>());
+        let sum = lanes::map_sum::<A, T>(x, out, ExpFrom(max));
         let scale = T::from_f64(1.0 / sum);
         out.iter_mut().for_each(|y| *y = y.times(scale));
     }
@@ -76,7 +76,7 @@ struct SoftmaxBackward;
 impl RowOp for SoftmaxBackward {
     #[inline(always)]
     fn row<A: Arch, T: Real>(dy: &[T], y: &[T], out: &mut [T]) {
-        let dot = T::from_f64(lanes::sum2(dy, y, T::times));
+        let dot = T::from_f64(lanes::sum2::<A, T>(dy, y, Product));
         for ((dx, &dy), &y) in out.iter_mut().zip(dy).zip(y) {
             *dx = y.times(dy.minus(dot));
         }
@@ -99,7 +99,7 @@ struct LogSoftmaxBackward;
 impl RowOp for LogSoftmaxBackward {
     #[inline(always)]
     fn row<A: Arch, T: Real>(dy: &[T], y: &[T], out: &mut [T]) {
-        let sum = T::from_f64(lanes::sum(dy, |dy| dy)).negated();
+        let sum = T::from_f64(lanes::sum::<A, T>(dy, Itself)).negated();
         for ((dx, &dy), &y) in out.iter_mut().zip(dy).zip(y) {
             *dx = y.exp::<A>().fma::<A>(sum, dy);
         }
@@ -141,8 +141,9 @@ impl<T: Real, O: RowOp> Kernel for Rows<'_, T, O> {
     fn run<A: Arch>(self) {
         let _ = self.op;
         let n = self.columns;
-        fill_rows(self.out, n, self.streams, |i, out| {
-            O::row::<A, T>(&self.a[i * n..][..n], &self.b[i * n..][..n], out);
-        });
+        let mut rows = Tiles::rows(self.out, n, self.streams);
+        while let Some((from, out)) = rows.next_tile() {
+            O::row::<A, T>(&self.a[from..][..n], &self.b[from..][..n], out);
+        }
     }
 }

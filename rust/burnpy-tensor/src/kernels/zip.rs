@@ -3,7 +3,7 @@
 use burnpy_buffer::Layout;
 
 use super::ops::BinaryOp;
-use super::simd::{Plain, STREAM_BYTES, stream_tiles};
+use super::simd::{Plain, STREAM_BYTES, Tiles};
 use super::strided::Odometer;
 use crate::parallel;
 use crate::simd::{Arch, Kernel, dispatch};
@@ -102,11 +102,15 @@ impl<T: Plain> Row<'_, T> {
             (1, 1) => op.apply_slices::<A>(&a[x..x + n], &b[y..y + n], out),
             (1, 0) => {
                 let b = b[y];
-                out.iter_mut().zip(&a[x..x + n]).for_each(|(out, &a)| *out = op.apply::<A>(a, b));
+                for (out, &a) in out.iter_mut().zip(&a[x..x + n]) {
+                    *out = op.apply::<A>(a, b);
+                }
             }
             (0, 1) => {
                 let a = a[x];
-                out.iter_mut().zip(&b[y..y + n]).for_each(|(out, &b)| *out = op.apply::<A>(a, b));
+                for (out, &b) in out.iter_mut().zip(&b[y..y + n]) {
+                    *out = op.apply::<A>(a, b);
+                }
             }
             (a_stride, b_stride) => {
                 let (mut i, mut j) = (x as isize, y as isize);
@@ -134,16 +138,12 @@ impl<T: Plain, R: Plain, O: BinaryOp<T, R>> Kernel for OneRow<'_, T, R, O> {
     fn run<A: Arch>(self) {
         let Self { row, out, op, streams } = self;
         let (x, y) = row.at;
-        match row.strides {
-            (1, 1) if streams => stream_tiles(out, |from, part| {
-                let n = part.len();
-                op.apply_slices::<A>(&row.a[x + from..][..n], &row.b[y + from..][..n], part);
-            }),
-            (1, 0) if streams => stream_tiles(out, |from, part| {
-                let (a, b) = (&row.a[x + from..][..part.len()], row.b[y]);
-                part.iter_mut().zip(a).for_each(|(out, &a)| *out = op.apply::<A>(a, b));
-            }),
-            _ => row.fill::<A, R>(op, out),
+        // Other strides do not meet outputs of this size.
+        let streams = streams && row.strides.0 == 1 && (0..=1).contains(&row.strides.1);
+        let mut tiles = Tiles::new(out, streams);
+        while let Some((from, tile)) = tiles.next_tile() {
+            let at = (moved(x, from, row.strides.0), moved(y, from, row.strides.1));
+            Row { at, ..row }.fill::<A, R>(op, tile);
         }
     }
 }

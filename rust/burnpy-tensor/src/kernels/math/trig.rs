@@ -74,9 +74,13 @@ pub(crate) fn each32(x: &[f32], out: &mut [f32], near: impl Fn(f32) -> f32, far:
     for (x, out) in x.chunks(256).zip(out.chunks_mut(256)) {
         let all_near = x.iter().fold(true, |all, &x| all & is_near32(x));
         if all_near {
-            out.iter_mut().zip(x).for_each(|(y, &x)| *y = near(x));
+            for (y, &x) in out.iter_mut().zip(x) {
+                *y = near(x);
+            }
         } else {
-            out.iter_mut().zip(x).for_each(|(y, &x)| *y = far(x));
+            for (y, &x) in out.iter_mut().zip(x) {
+                *y = far(x);
+            }
         }
     }
 }

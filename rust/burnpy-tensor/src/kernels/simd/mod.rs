@@ -17,7 +17,6 @@ mod vector;
 pub use micro::MicroElement;
 pub(crate) use micro::{DOTS, Finish, Left, Micro, Right};
 pub(crate) use region::{Region, for_each_matrix, for_each_region};
-pub(in crate::kernels) use stream::fill_rows;
-pub use stream::{Plain, STREAM_BYTES, stream_tiles};
+pub use stream::{Plain, STREAM_BYTES, Tiles};
 pub use transpose::Transpose;
 pub(crate) use transpose::transpose;

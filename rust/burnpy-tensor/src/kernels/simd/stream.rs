@@ -28,52 +28,94 @@ plain!(false: u8 u16 u32 u64 i8 i16 i32 i64 half::f16 half::bf16);
 /// Elements that are computed into the first cache before they are stored past it.
 const TILE: usize = 1024;
 
-/// Has `fill(from, part)` compute the elements of `out` from index `from` on, part by part, and stores each part
-/// without reading what was there before nor pushing other data out of the cache.
+/// Walks an output tile by tile; where it is large, tiles are computed in the first cache and stored past it.
+///
+/// A loop of the caller's, and no closure that is handed in: a closure need not be inlined, and would then be compiled
+/// without the instructions of its level.
 ///
 /// ```
-/// use burnpy_tensor::kernels::simd::stream_tiles;
+/// use burnpy_tensor::kernels::simd::Tiles;
 /// let mut out = vec![0; 3000];
-/// stream_tiles(&mut out, |from, part| {
-///     part.iter_mut().zip(from..).for_each(|(y, i)| *y = i as i32);
-/// });
+/// let mut tiles = Tiles::new(&mut out, true);
+/// while let Some((from, tile)) = tiles.next_tile() {
+///     tile.iter_mut().zip(from..).for_each(|(y, i)| *y = i as i32);
+/// }
+/// drop(tiles);
 /// assert!(out.iter().zip(0..).all(|(&y, i)| y == i));
 /// ```
-#[inline(always)]
-pub fn stream_tiles<T: Plain>(out: &mut [T], mut fill: impl FnMut(usize, &mut [T])) {
-    let mut tile = [T::default(); TILE];
-    // The first part ends where a line of the cache does, so that all others begin at one.
-    let head = out.as_ptr().align_offset(64).min(out.len()).min(TILE);
-    let (first, rest) = out.split_at_mut(head);
-    fill(0, &mut tile[..head]);
-    first.copy_from_slice(&tile[..head]);
-    for (i, part) in rest.chunks_mut(TILE).enumerate() {
-        let tile = &mut tile[..part.len()];
-        fill(head + i * TILE, tile);
-        copy_unordered(part, tile);
-    }
-    order();
+#[derive(Debug)]
+pub struct Tiles<'a, T: Plain> {
+    /// What is not stored yet.
+    rest: &'a mut [T],
+    /// Empty: tiles are parts of the output itself.
+    scratch: Vec<T>,
+    from: usize,
+    /// The lengths of the next tile and of those after it.
+    next: usize,
+    later: usize,
+    /// How much of `scratch` is to be stored.
+    pending: usize,
 }
 
-/// Has `fill(i, row)` compute the rows of `out`, of `columns` each; with `streams`, past the cache as
-/// [`stream_tiles`], by way of a row that stays in it.
-#[inline(always)]
-pub(in crate::kernels) fn fill_rows<T: Plain>(
-    out: &mut [T],
-    columns: usize,
-    streams: bool,
-    mut fill: impl FnMut(usize, &mut [T]),
-) {
-    // A longer row would not stay in the cache itself.
-    if streams && size_of::<T>() * columns <= 128 << 10 {
-        let mut scratch = vec![T::default(); columns];
-        for (i, row) in out.chunks_exact_mut(columns).enumerate() {
-            fill(i, &mut scratch);
-            copy_unordered(row, &scratch);
+impl<'a, T: Plain> Tiles<'a, T> {
+    /// Tiles of any length: with `streams` past the cache, else one tile.
+    #[inline(always)]
+    pub fn new(out: &'a mut [T], streams: bool) -> Self {
+        if !streams {
+            let len = out.len();
+            return Self { rest: out, scratch: Vec::new(), from: 0, next: len, later: len, pending: 0 };
         }
-        order();
-    } else {
-        out.chunks_exact_mut(columns).enumerate().for_each(|(i, row)| fill(i, row));
+        // The first tile ends where a line of the cache does, so that all others begin at one.
+        let head = out.as_ptr().align_offset(64).min(TILE);
+        let next = if head == 0 { TILE } else { head };
+        Self { rest: out, scratch: vec![T::default(); TILE], from: 0, next, later: TILE, pending: 0 }
+    }
+
+    /// Tiles that are rows of `columns` elements each, of which there is at least one.
+    #[inline(always)]
+    pub fn rows(out: &'a mut [T], columns: usize, streams: bool) -> Self {
+        // A longer row would not stay in the cache itself.
+        let streams = streams && size_of::<T>() * columns <= 128 << 10;
+        let scratch = vec![T::default(); if streams { columns } else { 0 }];
+        Self { rest: out, scratch, from: 0, next: columns, later: columns, pending: 0 }
+    }
+
+    /// Stores the last tile; the next one and the index of its first element, until none is left. A tile that is not
+    /// the last is stored by asking for the next one only.
+    #[inline(always)]
+    pub fn next_tile(&mut self) -> Option<(usize, &mut [T])> {
+        self.store();
+        let len = self.next.min(self.rest.len());
+        if len == 0 {
+            return None;
+        }
+        let from = self.from;
+        (self.from, self.next) = (from + len, self.later);
+        if self.scratch.is_empty() {
+            let (tile, rest) = std::mem::take(&mut self.rest).split_at_mut(len);
+            self.rest = rest;
+            return Some((from, tile));
+        }
+        self.pending = len;
+        Some((from, &mut self.scratch[..len]))
+    }
+
+    #[inline(always)]
+    fn store(&mut self) {
+        if self.pending > 0 {
+            let (tile, rest) = std::mem::take(&mut self.rest).split_at_mut(self.pending);
+            copy_unordered(tile, &self.scratch[..self.pending]);
+            (self.rest, self.pending) = (rest, 0);
+        }
+    }
+}
+
+impl<T: Plain> Drop for Tiles<'_, T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if !self.scratch.is_empty() {
+            order();
+        }
     }
 }
 
@@ -133,9 +175,11 @@ mod tests {
         let number = |i: usize| i as u8;
         for (from, len) in (0..70).flat_map(|from| [0, 1, 15, 64, 230, 1024, 2500].map(|len| (from, len))) {
             let mut out = vec![0; 2600];
-            stream_tiles(&mut out[from..from + len], |at, part| {
-                part.iter_mut().enumerate().for_each(|(i, y)| *y = number(at + i));
-            });
+            let mut tiles = Tiles::new(&mut out[from..from + len], true);
+            while let Some((at, tile)) = tiles.next_tile() {
+                tile.iter_mut().enumerate().for_each(|(i, y)| *y = number(at + i));
+            }
+            drop(tiles);
             assert!(out[from..from + len].iter().enumerate().all(|(i, &y)| y == number(i)), "{from} {len}");
             assert!(out[..from].iter().chain(&out[from + len..]).all(|&byte| byte == 0));
         }
