@@ -52,6 +52,10 @@ bench: peers  ## measure against the peers; results go to benches/record
 	$(PEERS)/bin/python benches/python/table.py
 	$(PEERS)/bin/python benches/python/table.py --suite checkpoints
 	cargo bench --quiet
+	cargo run --release --quiet --manifest-path benches/rust/peers/Cargo.toml
+	$(PEERS)/bin/python benches/python/kernels.py --threads 1
+	$(PEERS)/bin/python benches/python/kernels.py --threads 2
+	$(PEERS)/bin/python benches/python/training.py
 
 # The tests that hand arrays to other packages, and the examples that do. They need jax and torch alone, not all the peers of the benchmarks.
 handover: $(PEERS)/.stamp-core torch  ## the hand-over tests with jax and torch
