@@ -77,7 +77,7 @@ def shapes(name: str) -> list[tuple[int, ...]]:
         (512, 128),
         (128,),
     ]
-    return (layer + [(128,), (128,)]) * 2
+    return [*layer, (128,), (128,)] * 2
 
 
 def data(name: str) -> tuple[Any, Any]:
