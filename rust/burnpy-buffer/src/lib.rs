@@ -47,6 +47,7 @@ mod pool;
 mod quant;
 mod ranges;
 mod selection;
+mod shelf;
 #[allow(unsafe_code, reason = "streaming stores are intrinsics")]
 mod stream;
 mod transpose;

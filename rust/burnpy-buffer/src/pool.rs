@@ -6,8 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::aligned::{Block, physical_memory};
 use crate::fork::hold_over_forks;
+use crate::shelf;
 
-/// Blocks below this capacity go back to the global allocator, which is good at them. From here on, a new block
+/// Blocks below this capacity go to a thread's shelf or back to the global allocator. From here on, a new block
 /// costs as much for its zeros as the copy that fills it.
 pub(crate) const CACHED_FROM: usize = 4 << 10;
 
@@ -29,7 +30,7 @@ pub fn pool_bytes() -> usize {
 /// be. `None` if there is no memory.
 pub(crate) fn acquire(capacity: usize) -> Option<Block> {
     if capacity < CACHED_FROM {
-        return Block::new(capacity);
+        return shelf::take(capacity).or_else(|| Block::new(capacity));
     }
     let cached = lock().take(capacity);
     if let Some(mut block) = cached {
@@ -44,12 +45,13 @@ pub(crate) fn acquire(capacity: usize) -> Option<Block> {
 
 /// Takes a block back, and frees the longest unused ones if the cache would grow over its limit.
 pub(crate) fn release(mut block: Block) {
-    if block.capacity() >= CACHED_FROM {
-        block.rest();
-        let limit = limit();
-        let evicted = lock().put(block, limit);
-        drop(evicted);
+    if block.capacity() < CACHED_FROM {
+        return shelf::put(block);
     }
+    block.rest();
+    let limit = limit();
+    let evicted = lock().put(block, limit);
+    drop(evicted);
 }
 
 /// What is cached, by size and then age: the newest block of a size is the warmest.
