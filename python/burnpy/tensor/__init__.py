@@ -8,7 +8,7 @@ Example:
 
 from __future__ import annotations
 
-from burnpy._core import Device, Tensor
+from burnpy._core import Device, Tensor, einsum
 from burnpy.errors import (
     ArgumentError,
     AutodiffError,
@@ -20,6 +20,7 @@ from burnpy.errors import (
     TensorIndexError,
 )
 from burnpy.tensor.data import TensorData, Tolerance
+from burnpy.tensor.distribution import Distribution
 from burnpy.tensor.printing import PrintOptions, set_print_options
 from burnpy.tensor.recording import no_grad
 
@@ -30,6 +31,7 @@ __all__ = [
     "DataError",
     "Device",
     "DeviceError",
+    "Distribution",
     "PrintOptions",
     "ShapeError",
     "Tensor",
@@ -37,6 +39,7 @@ __all__ = [
     "TensorError",
     "TensorIndexError",
     "Tolerance",
+    "einsum",
     "no_grad",
     "set_print_options",
 ]

@@ -76,9 +76,9 @@ mod _core {
     #[pymodule_export]
     use super::tensors::{
         PyDevice, PyGradients, PyTensor, apply_function, attention, batch_norm, batch_norm_train, checkpoint,
-        cross_entropy, ctc_loss, difference, difference_beyond, embedding, get_num_threads, layer_norm,
-        linear, manual_seed, plain_tensor, random_state, restore_tensor, rms_norm, set_num_threads,
-        set_random_state, set_recording,
+        cross_entropy, ctc_loss, difference, difference_beyond, einsum, embedding, get_num_threads,
+        layer_norm, linear, manual_seed, plain_tensor, random_state, restore_tensor, rms_norm,
+        set_num_threads, set_random_state, set_recording,
     };
     #[pymodule_export]
     use super::transpose::transpose_rows;

@@ -1,12 +1,14 @@
 //! `burnpy.Tensor` and what belongs to it. Every file holds one family of methods: read arguments, call one function of
 //! `burnpy-tensor` through `gate`, wrap.
 
+mod activation;
 mod argument;
 mod arithmetic;
 mod array;
 mod autodiff;
 mod compare;
 mod create;
+mod creation;
 mod data;
 mod device;
 mod error;
@@ -38,6 +40,7 @@ pub(crate) use functional::{
     attention, batch_norm, batch_norm_train, cross_entropy, ctc_loss, embedding, layer_norm, linear, rms_norm,
 };
 pub(crate) use gradients::PyGradients;
+pub(crate) use linalg::einsum;
 pub(crate) use pickle::restore_tensor;
 pub(crate) use random::{manual_seed, random_state, set_random_state};
 pub(crate) use tensor::PyTensor;
