@@ -186,6 +186,8 @@ fn stays<T>(a: MatRef<'_, T>, is_one_block: bool, n: usize, micro: &Micro<T>) ->
 
 /// `parallel::chunks_mut`, if the work is worth it.
 fn share<T: Send>(out: &mut [T], len: usize, shared: bool, run: impl Fn(usize, &mut [T]) + Sync) {
+    // Panels without steps have no elements, but are asked for all the same.
+    let len = len.max(1);
     if shared {
         parallel::chunks_mut(out, len, run);
     } else {
