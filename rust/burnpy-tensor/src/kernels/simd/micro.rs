@@ -231,8 +231,11 @@ pub(super) struct Call<T> {
     relu: bool,
 }
 
-/// Steps in one turn of the innermost loop.
-const UNROLL: usize = 4;
+/// Steps in one turn of the innermost loop. The addresses of a dozen rows do not stay in registers, and over several
+/// steps the compiler would keep sums in memory for them.
+const fn unroll(rows: usize) -> usize {
+    if rows > 8 { 1 } else { 4 }
+}
 
 /// A [`Tile`] of `ROWS` rows and `REGISTERS` registers a row.
 ///
@@ -308,14 +311,14 @@ unsafe fn sum_rows<V, const ROWS: usize, const REGISTERS: usize>(
 {
     let mut b = call.b;
     let mut left = call.k;
-    while left >= UNROLL {
-        for q in 0..UNROLL {
+    while left >= const { unroll(ROWS) } {
+        for q in 0..const { unroll(ROWS) } {
             // SAFETY: see `tile`.
             unsafe { add_step(a.wrapping_add(q), call.row_stride, b, sums) };
             b = b.wrapping_add(call.b_step);
         }
-        a = a.wrapping_add(UNROLL);
-        left -= UNROLL;
+        a = a.wrapping_add(const { unroll(ROWS) });
+        left -= const { unroll(ROWS) };
     }
     while left > 0 {
         // SAFETY: see `tile`.
