@@ -1,7 +1,7 @@
 //! Sums of a row that lies in the cache: fixed lanes in the row's own type, blocks of them in doubles.
 
 use super::number::Real;
-use super::reduce::{LANES, join_lanes};
+use super::reduce::{LANES, join_lanes, padded};
 use crate::simd::Arch;
 
 /// Elements whose sum is made in the row's own type: 128 a lane.
@@ -76,8 +76,10 @@ pub(super) fn sum<A: Arch, T: Real>(x: &[T], term: impl Term<T>) -> f64 {
                 *lane = lane.plus(term.of::<A>(x));
             }
         }
-        for (lane, &x) in lanes.iter_mut().zip(tail) {
-            *lane = lane.plus(term.of::<A>(x));
+        let last = padded(tail);
+        for i in 0..LANES {
+            let more = lanes[i].plus(term.of::<A>(last[i]));
+            lanes[i] = if i < tail.len() { more } else { lanes[i] };
         }
         sum += join_lanes(lanes, T::plus).widen();
     }
@@ -96,8 +98,10 @@ pub(super) fn sum2<A: Arch, T: Real>(x: &[T], y: &[T], term: impl Term2<T>) -> f
                 *lane = lane.plus(term.of::<A>(x, y));
             }
         }
-        for ((lane, &x), &y) in lanes.iter_mut().zip(x_tail).zip(y_tail) {
-            *lane = lane.plus(term.of::<A>(x, y));
+        let (last_x, last_y) = (padded(x_tail), padded(y_tail));
+        for i in 0..LANES {
+            let more = lanes[i].plus(term.of::<A>(last_x[i], last_y[i]));
+            lanes[i] = if i < x_tail.len() { more } else { lanes[i] };
         }
         sum += join_lanes(lanes, T::plus).widen();
     }
@@ -117,10 +121,12 @@ pub(super) fn map_sum<A: Arch, T: Real>(x: &[T], out: &mut [T], term: impl Term<
                 *lane = lane.plus(*y);
             }
         }
-        for ((lane, &x), y) in lanes.iter_mut().zip(x_tail).zip(out_tail) {
-            *y = term.of::<A>(x);
-            *lane = lane.plus(*y);
+        let mut last = padded(x_tail);
+        for i in 0..LANES {
+            last[i] = term.of::<A>(last[i]);
+            lanes[i] = if i < x_tail.len() { lanes[i].plus(last[i]) } else { lanes[i] };
         }
+        out_tail.copy_from_slice(&last[..out_tail.len()]);
         sum += join_lanes(lanes, T::plus).widen();
     }
     sum
@@ -137,8 +143,9 @@ pub(super) fn max<T: Real>(x: &[T]) -> T {
             *lane = larger(x, *lane);
         }
     }
-    for (lane, &x) in lanes.iter_mut().zip(tail) {
-        *lane = larger(x, *lane);
+    let last = padded(tail);
+    for i in 0..LANES {
+        lanes[i] = if i < tail.len() { larger(last[i], lanes[i]) } else { lanes[i] };
     }
     join_lanes(lanes, larger)
 }

@@ -18,10 +18,10 @@ const LN2_LOWER64: f64 = 1.908_214_929_270_587_7e-10;
 #[inline(always)]
 pub fn exp32<A: Arch>(x: f32) -> f32 {
     let (n, r) = reduce32::<A>(clamp32(x, -104.0, 89.0));
-    let power = 1.0 + expm1_reduced32::<A>(r);
     // 2^n alone may be out of range while the result is not.
     let half = n >> 1;
-    power * power_of_two32(half) * power_of_two32(n.wrapping_sub(half))
+    let scale = power_of_two32(half);
+    A::fma32(expm1_reduced32::<A>(r), scale, scale) * power_of_two32(n.wrapping_sub(half))
 }
 
 /// `e^x - 1`, within 2 ulp also around 0.
@@ -37,9 +37,9 @@ pub fn expm1_32<A: Arch>(x: f32) -> f32 {
 #[inline(always)]
 pub fn exp64<A: Arch>(x: f64) -> f64 {
     let (n, r) = reduce64::<A>(clamp64(x, -746.0, 710.0));
-    let power = 1.0 + expm1_reduced64::<A>(r);
     let half = n >> 1;
-    power * power_of_two64(half) * power_of_two64(n.wrapping_sub(half))
+    let scale = power_of_two64(half);
+    A::fma64(expm1_reduced64::<A>(r), scale, scale) * power_of_two64(n.wrapping_sub(half))
 }
 
 /// [`expm1_32`] for doubles.
@@ -92,11 +92,12 @@ fn power_of_two64(n: i64) -> f64 {
 
 #[inline(always)]
 fn expm1_reduced32<A: Arch>(r: f32) -> f32 {
-    let p = A::fma32(1.386_111_7e-3, r, 8.366_541e-3);
-    let p = A::fma32(p, r, 4.166_754e-2);
-    let p = A::fma32(p, r, 1.666_654_3e-1);
-    let p = A::fma32(p, r, 4.999_999_7e-1);
-    A::fma32(p * r, r, r)
+    // By pairs: the chain of dependent steps, not their number, is what the loop waits for.
+    let square = r * r;
+    let lower = A::fma32(1.666_654_3e-1, r, 4.999_999_7e-1);
+    let upper = A::fma32(8.366_541e-3, r, 4.166_754e-2);
+    let upper = A::fma32(1.386_111_7e-3, square, upper);
+    A::fma32(A::fma32(upper, square, lower), square, r)
 }
 
 #[inline(always)]

@@ -98,15 +98,15 @@ fn split64(x: f64) -> (f64, f64) {
 /// `e ln 2 + ln(1 + f)`.
 #[inline(always)]
 fn log_parts32<A: Arch>(e: f32, f: f32) -> f32 {
-    let p = A::fma32(6.731_965e-2, f, -1.166_011e-1);
-    let p = A::fma32(p, f, 1.188_632_5e-1);
-    let p = A::fma32(p, f, -1.240_827_74e-1);
-    let p = A::fma32(p, f, 1.422_023e-1);
-    let p = A::fma32(p, f, -1.666_785_2e-1);
-    let p = A::fma32(p, f, 2.000_207_3e-1);
-    let p = A::fma32(p, f, -2.500_001_2e-1);
-    let p = A::fma32(p, f, 3.333_331_3e-1);
+    // By pairs: the chain of dependent steps, not their number, is what the loop waits for.
     let square = f * f;
+    let fourth = square * square;
+    let p01 = A::fma32(-2.500_001_2e-1, f, 3.333_331_3e-1);
+    let p23 = A::fma32(-1.666_785_2e-1, f, 2.000_207_3e-1);
+    let p45 = A::fma32(-1.240_827_74e-1, f, 1.422_023e-1);
+    let p67 = A::fma32(-1.166_011e-1, f, 1.188_632_5e-1);
+    let upper = A::fma32(6.731_965e-2, fourth, A::fma32(p67, square, p45));
+    let p = A::fma32(upper, fourth, A::fma32(p23, square, p01));
     let small = A::fma32(-0.5, square, (square * f) * p);
     A::fma32(e, LN2_UPPER32, f + A::fma32(e, LN2_LOWER32, small))
 }

@@ -82,10 +82,20 @@ pub fn fold_slice<A: Arch, T: Number, F: Fold<T>>(fold: F, x: &[T]) -> F::Wide {
             *lane = fold.step(*lane, x);
         }
     }
-    for (lane, &x) in lanes.iter_mut().zip(tail) {
-        *lane = fold.step(*lane, x);
+    let last = padded(tail);
+    for i in 0..LANES {
+        lanes[i] = if i < tail.len() { fold.step(lanes[i], last[i]) } else { lanes[i] };
     }
     join_lanes(lanes, |a, b| fold.join(a, b))
+}
+
+/// The rest of a row as a whole block. Lanes that are indexed by a length of run time would live in memory, not in
+/// registers.
+#[inline(always)]
+pub(in crate::kernels) fn padded<T: Number>(tail: &[T]) -> [T; LANES] {
+    let mut block = [T::ZERO; LANES];
+    block[..tail.len()].copy_from_slice(tail);
+    block
 }
 
 /// Joins lanes with those half a width away until one is left.
