@@ -17,6 +17,7 @@ pub mod quiet_softmax;
 pub mod random;
 pub mod reduce;
 pub mod region;
+pub mod scan;
 pub mod select;
 #[allow(
     unsafe_code,

@@ -36,12 +36,12 @@ pub(crate) enum Pick {
 }
 
 impl Pick {
-    fn rows(shape: &[usize], axis: usize) -> Self {
+    pub(crate) fn rows(shape: &[usize], axis: usize) -> Self {
         let (outer, size, inner) = around(shape, axis);
         Self::Rows { outer, size, inner }
     }
 
-    fn elements(shape: &[usize], axis: usize) -> Self {
+    pub(crate) fn elements(shape: &[usize], axis: usize) -> Self {
         let (outer, size, inner) = around(shape, axis);
         Self::Elements { outer, size, inner }
     }

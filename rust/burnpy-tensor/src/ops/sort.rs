@@ -4,7 +4,7 @@
 
 use super::axis::{INT, Indices, axis};
 use super::broadcast::Shape;
-use super::index::{Pick, around};
+use super::index::Pick;
 use super::views::movable;
 use crate::autodiff::record;
 use crate::dispatch_stored;
@@ -130,7 +130,7 @@ impl Tensor {
         let indices = axis_back(&indices, along).contiguous();
         let at = Indices::of("median", &indices, len)?;
         let shape: Shape = at.shape().into();
-        let values = self.picked("median", elements_along(self.shape(), along), at, &shape)?;
+        let values = self.picked("median", Pick::elements(self.shape(), along), at, &shape)?;
         Ok((values, Self::from_parts(indices, None, self.is_autodiff())))
     }
 
@@ -192,16 +192,11 @@ impl Tensor {
             let (at, shape) = (indices.clone(), Shape::from_slice(self.shape()));
             move |gradient: Value| {
                 let at = Indices::of(operation, &at, len)?;
-                Ok([Some(super::index::sum_at(&shape, elements_along(&shape, along), &at, &gradient)?)])
+                Ok([Some(super::index::sum_at(&shape, Pick::elements(&shape, along), &at, &gradient)?)])
             }
         });
         Ok((values, Self::from_parts(indices, None, self.is_autodiff())))
     }
-}
-
-fn elements_along(shape: &[usize], axis: usize) -> Pick {
-    let (outer, size, inner) = around(shape, axis);
-    Pick::Elements { outer, size, inner }
 }
 
 /// The value in row-major order with an axis last.

@@ -51,8 +51,7 @@ impl Tensor {
                 format_args!("values of shape {values:?} for indices of shape {at:?}, expected {wanted:?}");
             return Err(Error::shape("select_assign", message));
         }
-        let (outer, size, inner) = super::index::around(self.shape(), along);
-        self.changed("select_assign", Pick::Rows { outer, size, inner }, at, values, update)
+        self.changed("select_assign", Pick::rows(self.shape(), along), at, values, update)
     }
 
     /// The tensor with `self[…, indices[…, k, …], …]` changed by `values[…, k, …]` along an axis, in the order of k.
@@ -75,8 +74,7 @@ impl Tensor {
                 format_args!("values of shape {values:?} for indices of {at:?}"),
             ));
         }
-        let (outer, size, inner) = super::index::around(self.shape(), along);
-        self.changed("scatter", Pick::Elements { outer, size, inner }, at, values, update)
+        self.changed("scatter", Pick::elements(self.shape(), along), at, values, update)
     }
 
     /// The tensor with the elements, or rows, that coordinates name (see [`Tensor::gather_nd`]) changed by `values`.
