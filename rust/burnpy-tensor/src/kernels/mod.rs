@@ -27,4 +27,5 @@ pub mod simd;
 pub mod softmax;
 pub mod sort;
 pub mod strided;
+mod transpose;
 pub mod zip;

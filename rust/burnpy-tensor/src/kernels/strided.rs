@@ -2,25 +2,31 @@
 
 use burnpy_buffer::Layout;
 
+use super::join::copy_run;
+use super::transpose::Transposed;
 use crate::parallel;
 
 /// Elements a task copies.
 const CHUNK: usize = 64 << 10;
 
-/// Writes the elements of a layout in row-major order.
+/// Writes the elements of a layout in row-major order: by runs where they lie together, by tiles where another axis
+/// than the last one does.
 ///
 /// # Panics
 /// If `out` does not have as many elements, or the block is too short.
 pub fn copy_strided<T: Copy + Send + Sync>(block: &[T], layout: &Layout, out: &mut [T]) {
     assert_eq!(out.len(), layout.num_elements());
     let axes = layout.merged();
+    if out.is_empty() {
+        return;
+    }
+    if let Some(turned) = Transposed::of(&axes, layout.offset()) {
+        return turned.copy(block, out);
+    }
     let (outer, (inner, stride)) = match axes.split_last() {
         Some((&last, outer)) => (outer, last),
         None => (&[][..], (1, 1)),
     };
-    if out.is_empty() {
-        return;
-    }
     let rows = (CHUNK / inner).max(1);
     parallel::chunks_mut(out, rows * inner, |i, part| {
         let mut row = Odometer::new(outer, layout.offset(), i * rows);
@@ -34,7 +40,7 @@ pub fn copy_strided<T: Copy + Send + Sync>(block: &[T], layout: &Layout, out: &m
 #[inline(always)]
 fn copy_row<T: Copy>(block: &[T], from: usize, stride: isize, out: &mut [T]) {
     match stride {
-        1 => out.copy_from_slice(&block[from..from + out.len()]),
+        1 => copy_run(&block[from..], out),
         0 => out.fill(block[from]),
         _ => {
             let mut at = from as isize;
@@ -83,6 +89,45 @@ impl<'a> Odometer<'a> {
             }
             self.position -= stride * size as isize;
             *i = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn permuted_axes_are_copied_in_order() {
+        let shapes: [&[usize]; 8] = [
+            &[1, 7],
+            &[33, 70],
+            &[2, 40, 41],
+            &[5, 9, 17],
+            &[3, 4, 8, 16],
+            &[2, 3, 64, 33],
+            &[300, 257],
+            &[70, 3, 90],
+        ];
+        for shape in shapes {
+            let x: Vec<u32> = (0..shape.iter().product::<usize>() as u32).collect();
+            for turn in 0..shape.len() {
+                let mut order: Vec<usize> = (0..shape.len()).collect();
+                order.rotate_left(turn);
+                for swap in 1..shape.len() {
+                    order.swap(0, swap);
+                    let layout = Layout::contiguous(shape).unwrap().permuted(&order).flipped(0);
+                    let mut out = vec![0; x.len()];
+                    copy_strided(&x, &layout, &mut out);
+                    let axes: Vec<_> =
+                        layout.shape().iter().copied().zip(layout.strides().iter().copied()).collect();
+                    let mut place = Odometer::new(&axes, layout.offset(), 0);
+                    for &found in &out {
+                        assert_eq!(found, x[place.position()], "{shape:?} {order:?}");
+                        place.advance();
+                    }
+                }
+            }
         }
     }
 }
