@@ -124,9 +124,9 @@ impl<T: Copy + Send + Sync> Matrix<'_, T> {
         for (i, row) in square.iter_mut().enumerate() {
             row.copy_from_slice(&self.x[self.at(r + i, c)..][..SIDE]);
         }
-        for i in 0..SIDE {
-            let column: [T; SIDE] = std::array::from_fn(|j| square[j][i]);
-            self.out[(c + i) * self.out_stride + r..][..SIDE].copy_from_slice(&column);
+        let columns: [[T; SIDE]; SIDE] = std::array::from_fn(|i| std::array::from_fn(|j| square[j][i]));
+        for (i, column) in columns.iter().enumerate() {
+            self.out[(c + i) * self.out_stride + r..][..SIDE].copy_from_slice(column);
         }
     }
 

@@ -1,6 +1,10 @@
 //! Sums of gradients.
 
+use burnpy_buffer::DType;
+
 use super::arith::add_values;
+use super::cast::cast_value;
+use super::half::is_half;
 use crate::dispatch_float;
 use crate::error::{Error, Result};
 use crate::parallel;
@@ -25,6 +29,11 @@ pub(crate) fn accumulate(mut sum: Value, mut gradient: Value) -> Result<Value> {
             return Ok(gradient);
         }
     }, else => {});
+    let dtype = sum.dtype();
+    if is_half(dtype) {
+        let wide = |value: &Value| cast_value(value, DType::F32);
+        return cast_value(&add_values("backward", &wide(&sum)?, &wide(&gradient)?)?, dtype);
+    }
     add_values("backward", &sum, &gradient)
 }
 

@@ -3,6 +3,8 @@
 use burnpy_buffer::{DType, Layout, Pod};
 use smallvec::SmallVec;
 
+use super::cast::cast_value;
+use super::half::is_half;
 use super::reduce::sum_axes;
 use crate::element::Element;
 use crate::error::{Error, Result};
@@ -147,6 +149,10 @@ fn spread(layout: &Layout, shape: &[usize]) -> Layout {
 pub(crate) fn sum_to(gradient: Value, shape: &[usize]) -> Result<Value> {
     if gradient.shape() == shape {
         return Ok(gradient);
+    }
+    if is_half(gradient.dtype()) {
+        let sum = sum_to(cast_value(&gradient, DType::F32)?, shape)?;
+        return cast_value(&sum, gradient.dtype());
     }
     let added = gradient.rank() - shape.len();
     let repeated = |axis: usize| axis < added || (shape[axis - added] == 1 && gradient.shape()[axis] != 1);

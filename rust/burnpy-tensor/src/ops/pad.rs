@@ -3,6 +3,7 @@
 use super::axis::Indices;
 use super::broadcast::Shape;
 use super::index::{Pick, picked_values, sum_at};
+use super::scalar::Scalar;
 use super::slice::{number_around, part};
 use super::views::movable;
 use crate::autodiff::record;
@@ -15,7 +16,7 @@ use crate::value::Value;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum PadMode {
     /// A number.
-    Constant(f64),
+    Constant(Scalar),
     /// The elements mirrored at the first and the last one, which do not come twice.
     Reflect,
     /// The first and the last element.
@@ -62,7 +63,7 @@ impl Tensor {
 
     fn padded_by(
         &self,
-        number: f64,
+        number: Scalar,
         lead: usize,
         padding: &[(usize, usize)],
         shape: &[usize],
@@ -116,7 +117,7 @@ mod tests {
     fn each_mode_fills_the_padding_its_way() {
         let x = ints(&[1, 2, 3, 4], &[4]);
         let cases: [(PadMode, [f64; 7]); 3] = [
-            (PadMode::Constant(7.0), [7., 1., 2., 3., 4., 7., 7.]),
+            (PadMode::Constant(Scalar::Int(7)), [7., 1., 2., 3., 4., 7., 7.]),
             (PadMode::Reflect, [2., 1., 2., 3., 4., 3., 2.]),
             (PadMode::Edge, [1., 1., 2., 3., 4., 4., 4.]),
         ];
@@ -125,13 +126,14 @@ mod tests {
         }
         let grid = ints(&[1, 2, 3, 4], &[2, 2]).pad(&[(1, 0), (0, 1)], PadMode::Edge).unwrap();
         assert_eq!((grid.shape(), elements(&grid)), (&[3, 3][..], vec![1., 2., 2., 1., 2., 2., 3., 4., 4.]));
-        let around_nothing = ints(&[], &[0, 2]).pad(&[(1, 1), (0, 0)], PadMode::Constant(3.0)).unwrap();
+        let around_nothing =
+            ints(&[], &[0, 2]).pad(&[(1, 1), (0, 0)], PadMode::Constant(Scalar::Int(3))).unwrap();
         assert_eq!(elements(&around_nothing), [3.; 4]);
     }
 
     #[test]
     fn gradients_come_back_from_the_padding() {
-        for mode in [PadMode::Constant(1.0), PadMode::Reflect, PadMode::Edge] {
+        for mode in [PadMode::Constant(Scalar::Float(1.0)), PadMode::Reflect, PadMode::Edge] {
             check_gradients(&[leaf(&[2, 3, 4])], |x| x[0].pad(&[(2, 1), (0, 3)], mode));
             check_gradients(&[leaf(&[2, 3])], |x| x[0].transpose()?.pad(&[(0, 0), (1, 1)], mode));
         }

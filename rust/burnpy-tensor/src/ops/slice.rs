@@ -1,11 +1,13 @@
 //! Parts of tensors: Burn's slices, which keep every axis, and NumPy's basic indices.
 
-use burnpy_buffer::{BasicIndex, Layout, LayoutError, Selection};
+use burnpy_buffer::{BasicIndex, DType, Layout, LayoutError, Selection};
 
 use super::axis::axis;
 use super::broadcast::{Shape, same_dtype};
+use super::scalar::Scalar;
 use super::views::movable;
 use crate::autodiff::record;
+use crate::element::{BOOL, Element};
 use crate::error::{Error, Result};
 use crate::kernels::region::{Fill, Span, embed};
 use crate::tensor::Tensor;
@@ -111,7 +113,7 @@ impl Tensor {
         // dx = dy outside of the part, 0 in it; dvalues = dy in the part
         Ok(record("slice_assign", [self, values], value, |needs| {
             move |gradient: Value| {
-                let dx = needs[0].then(|| filled_part(&gradient, &spans, 0.0)).transpose()?;
+                let dx = needs[0].then(|| filled_part(&gradient, &spans, Scalar::Int(0))).transpose()?;
                 Ok([dx, needs[1].then(|| part(&gradient, &spans))])
             }
         }))
@@ -121,12 +123,12 @@ impl Tensor {
     ///
     /// # Errors
     /// As [`Tensor::slice`].
-    pub fn slice_fill(&self, slices: &[Slice], number: f64) -> Result<Self> {
+    pub fn slice_fill(&self, slices: &[Slice], number: Scalar) -> Result<Self> {
         let spans = spans("slice_fill", self.shape(), slices)?;
         let value = filled_part(movable("slice_fill", self)?.as_ref(), &spans, number)?;
         // dx = dy outside of the part, 0 in it
         Ok(record("slice_fill", [self], value, |_| {
-            move |gradient: Value| Ok([Some(filled_part(&gradient, &spans, 0.0)?)])
+            move |gradient: Value| Ok([Some(filled_part(&gradient, &spans, Scalar::Int(0))?)])
         }))
     }
 
@@ -289,18 +291,28 @@ pub(crate) fn part_of_axis(value: &Value, axis: usize, span: Span) -> Value {
 
 /// A tensor of a shape: `inside` where the spans say, zeros around it.
 pub(crate) fn zeros_around(shape: &[usize], spans: &[Span], inside: &Value) -> Result<Value> {
-    number_around(shape, spans, inside, 0.0)
+    number_around(shape, spans, inside, Scalar::Int(0))
 }
 
 /// [`zeros_around`] with any number.
-pub(crate) fn number_around(shape: &[usize], spans: &[Span], inside: &Value, number: f64) -> Result<Value> {
+pub(crate) fn number_around(
+    shape: &[usize],
+    spans: &[Span],
+    inside: &Value,
+    number: Scalar,
+) -> Result<Value> {
     let inside = inside.contiguous();
     dispatch_stored!(inside.dtype(), T => {
-        let (x, number) = (inside.as_slice::<T>().expect("contiguous"), <T as crate::Element>::from_f64(number));
+        let (x, number) = (inside.as_slice::<T>().expect("contiguous"), as_stored::<T>("slice", number, inside.dtype())?);
         Value::build_as(inside.dtype(), shape, |out| {
             embed(shape, spans, Fill::From(x), Fill::With(number), out);
         })
     }, else => Err(Error::dtype("slice", "not for quantized tensors; dequantize first")))
+}
+
+/// A number as an element of a dtype, which may be a boolean.
+fn as_stored<T: Element>(operation: &'static str, number: Scalar, dtype: DType) -> Result<T> {
+    if dtype == BOOL { Ok(T::from_i64(number.to_bool(operation)?.into())) } else { number.to(operation) }
 }
 
 /// The value with `inside` where the spans say.
@@ -315,11 +327,11 @@ fn with_part(value: &Value, spans: &[Span], inside: &Value) -> Result<Value> {
 }
 
 /// The value with a number where the spans say.
-pub(crate) fn filled_part(value: &Value, spans: &[Span], number: f64) -> Result<Value> {
+pub(crate) fn filled_part(value: &Value, spans: &[Span], number: Scalar) -> Result<Value> {
     let around = value.contiguous();
     dispatch_stored!(value.dtype(), T => {
         let around = around.as_slice::<T>().expect("contiguous");
-        let number = <T as crate::Element>::from_f64(number);
+        let number = as_stored::<T>("slice_fill", number, value.dtype())?;
         Value::build_as(value.dtype(), value.shape(), |out| {
             embed(value.shape(), spans, Fill::With(number), Fill::From(around), out);
         })

@@ -48,7 +48,7 @@ fn gradients_of_parts_are_zero_around_them() {
         check_gradients(&[turned], |x| x[0].permute(&[1, 0, 2])?.slice(slices));
         let values = leaf(x.slice(slices).unwrap().shape());
         check_gradients(&[x.clone(), values], |x| x[0].slice_assign(slices, &x[1]));
-        check_gradients(std::slice::from_ref(&x), |x| x[0].slice_fill(slices, 2.0));
+        check_gradients(std::slice::from_ref(&x), |x| x[0].slice_fill(slices, Scalar::Float(2.0)));
     }
     let x = leaf(&[3, 4]);
     check_gradients(std::slice::from_ref(&x), |x| x[0].narrow(1, 1, 2));
@@ -62,7 +62,7 @@ fn parts_are_replaced() {
     let slices = [Slice::ALL, stepped(0, 3, -2)];
     let y = x.slice_assign(&slices, &ints(&[10, 20, 30, 40], &[2, 2])).unwrap();
     assert_eq!(elements(&y), [20., 1., 10., 40., 4., 30.]);
-    assert_eq!(elements(&x.slice_fill(&slices, 7.0).unwrap()), [7., 1., 7., 7., 4., 7.]);
+    assert_eq!(elements(&x.slice_fill(&slices, Scalar::Int(7)).unwrap()), [7., 1., 7., 7., 4., 7.]);
     let same = x.slice_assign(&[Slice::range(0, 0)], &ints(&[], &[0, 3])).unwrap();
     assert_eq!(elements(&same), elements(&x));
 }

@@ -343,6 +343,15 @@ mod tests {
     }
 
     #[test]
+    fn gradients_of_halves_add_up_in_f32() {
+        let x = leaf(&[2, 3]).inner().cast(DType::F16).unwrap().autodiff().require_grad().unwrap();
+        let both = Tensor::cat(&[&x.expand(&[4, 2, 3]).unwrap(), &x.unsqueeze(3).unwrap()], 0).unwrap();
+        let gradients = both.backward().unwrap();
+        let found = x.grad(&gradients).unwrap();
+        assert_eq!((found.dtype(), elements(&found.clone().into())), (DType::F16, vec![5.0; 6]));
+    }
+
+    #[test]
     fn views_share_the_memory() {
         let x = leaf(&[2, 3]);
         let view = x.transpose().unwrap().unsqueeze_dim(0).unwrap().expand(&[4, 3, 2]).unwrap();
