@@ -2,6 +2,7 @@
 
 pub mod attention;
 pub mod batch_norm;
+pub mod conv;
 pub mod cross_entropy;
 pub mod fold;
 pub mod gemm;
@@ -13,10 +14,13 @@ pub mod map;
 pub mod math;
 pub mod number;
 pub mod ops;
+pub mod pool;
 pub mod quiet_softmax;
 pub mod random;
 pub mod reduce;
 pub mod region;
+pub mod resample;
+pub mod sample;
 pub mod scan;
 pub mod select;
 #[allow(
@@ -28,4 +32,5 @@ pub mod softmax;
 pub mod sort;
 pub mod strided;
 mod transpose;
+pub mod unfold;
 pub mod zip;

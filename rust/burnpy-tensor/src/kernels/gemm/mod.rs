@@ -23,6 +23,7 @@ use super::ops::{Gelu, GeluTanh, Sigmoid, Silu, Tanh};
 pub use batch::{Batch, gemm_batch};
 pub use matrix::MatRef;
 pub use plain::matmul_plain;
+pub(super) use scratch::Scratch;
 
 use super::simd::{MicroElement, Region, Transpose};
 use block::Product;

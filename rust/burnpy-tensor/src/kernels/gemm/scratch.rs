@@ -2,24 +2,28 @@
 
 use std::cell::Cell;
 
-use burnpy_buffer::{AlignedBuf, Pod, try_cast_slice_mut};
+use burnpy_buffer::{AlignedBuf, Pod, try_cast_slice, try_cast_slice_mut};
 
 /// Room for `len` numbers, with whatever was there before.
-pub(super) struct Scratch {
+pub(in crate::kernels) struct Scratch {
     block: AlignedBuf,
     len: usize,
 }
 
 impl Scratch {
-    pub(super) fn new<T: Pod>(len: usize) -> Self {
+    pub(in crate::kernels) fn new<T: Pod>(len: usize) -> Self {
         let bytes = len.checked_mul(size_of::<T>()).and_then(|bytes| bytes.checked_next_multiple_of(64));
         let bytes = bytes.expect("operands in memory are packed into as much");
         Self { block: AlignedBuf::for_overwrite(bytes), len }
     }
 
-    pub(super) fn numbers<T: Pod>(&mut self) -> &mut [T] {
+    pub(in crate::kernels) fn numbers<T: Pod>(&mut self) -> &mut [T] {
         let numbers = try_cast_slice_mut(&mut self.block).expect("blocks are whole lines");
         &mut numbers[..self.len]
+    }
+
+    pub(in crate::kernels) fn as_numbers<T: Pod>(&self) -> &[T] {
+        &try_cast_slice(&self.block).expect("blocks are whole lines")[..self.len]
     }
 }
 

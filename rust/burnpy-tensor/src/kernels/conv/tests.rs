@@ -1,0 +1,207 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::parallel::{num_threads, set_num_threads};
+use crate::simd::{Level, level, set_level};
+
+/// What both ways give, one product after the other.
+struct Naive {
+    out: Vec<f64>,
+    dx: Vec<f64>,
+    dw: Vec<f64>,
+    db: Vec<f64>,
+}
+
+/// `x`, `dx`: `[batch, channels, d, h, w]`; `g`, `out` likewise; all row-major.
+fn naive(shape: &ConvShape, x: &[f64], w: &[f64], b: &[f64], g: &[f64]) -> Naive {
+    let (ins, outs) = (shape.groups * shape.inputs, shape.groups * shape.outputs);
+    let mut result = Naive {
+        out: vec![0.0; g.len()],
+        dx: vec![0.0; x.len()],
+        dw: vec![0.0; w.len()],
+        db: vec![0.0; outs],
+    };
+    let products = shape.axes.map(|axis| {
+        let mut all = Vec::new();
+        for o in 0..axis.output {
+            for k in 0..axis.kernel {
+                let at = (o * axis.stride + k * axis.dilation) as isize - axis.pad as isize;
+                if (0..axis.input as isize).contains(&at) {
+                    all.push((at as usize, o, k));
+                }
+            }
+        }
+        all
+    });
+    let index = |sizes: [usize; 3], at: [usize; 3]| (at[0] * sizes[1] + at[1]) * sizes[2] + at[2];
+    let [inputs, outputs, kernel] =
+        [0, 1, 2].map(|i| shape.axes.map(|axis| [axis.input, axis.output, axis.kernel][i]));
+    let volume = |sizes: [usize; 3]| sizes.iter().product::<usize>();
+    for n in 0..shape.batch {
+        for (o, &bias) in b.iter().enumerate() {
+            for p in 0..volume(outputs) {
+                let at = (n * outs + o) * volume(outputs) + p;
+                result.out[at] += bias;
+                result.db[o] += g[at];
+            }
+            for i in 0..shape.inputs {
+                let channel = o / shape.outputs * shape.inputs + i;
+                for &(xd, od, kd) in &products[0] {
+                    for &(xh, oh, kh) in &products[1] {
+                        for &(xw, ow, kw) in &products[2] {
+                            let x_at = (n * ins + channel) * volume(inputs) + index(inputs, [xd, xh, xw]);
+                            let o_at = (n * outs + o) * volume(outputs) + index(outputs, [od, oh, ow]);
+                            let w_at = (o * shape.inputs + i) * volume(kernel) + index(kernel, [kd, kh, kw]);
+                            result.out[o_at] += x[x_at] * w[w_at];
+                            result.dx[x_at] += g[o_at] * w[w_at];
+                            result.dw[w_at] += x[x_at] * g[o_at];
+                        }
+                    }
+                }
+            }
+        }
+    }
+    result
+}
+
+fn numbers(len: usize, seed: u64) -> Vec<f64> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let next = |_| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f64 / (1u64 << 24) as f64 - 0.5
+    };
+    (0..len).map(next).collect()
+}
+
+/// Row-major images, or the same in channels-last order.
+fn order<T: Copy + Default>(x: &[T], batch: usize, channels: usize, last: bool) -> (Vec<T>, [isize; 2]) {
+    let pixels = x.len() / (batch * channels).max(1);
+    if !last {
+        return (x.to_vec(), [pixels as isize, 1]);
+    }
+    let mut out = vec![T::default(); x.len()];
+    for (i, &x) in x.iter().enumerate() {
+        let (image, channel, pixel) = (i / pixels / channels, i / pixels % channels, i % pixels);
+        out[(image * pixels + pixel) * channels + channel] = x;
+    }
+    (out, [1, channels as isize])
+}
+
+fn images<T>(data: &[T], channels: usize, sizes: [usize; 3], [c, pixel]: [isize; 2]) -> Images<'_, T> {
+    let [_, h, w] = sizes.map(|size| size as isize);
+    let image = (channels * sizes.iter().product::<usize>()) as isize;
+    Images { data, offset: 0, strides: [image, c, h * w * pixel, w * pixel, pixel] }
+}
+
+fn all<T: ConvElement>(shape: &ConvShape, from: impl Fn(f64) -> T, last: bool) -> ([Vec<T>; 5], Naive) {
+    let (ins, outs) = (shape.groups * shape.inputs, shape.groups * shape.outputs);
+    let inputs = shape.axes.map(|axis| axis.input);
+    let outputs = shape.axes.map(|axis| axis.output);
+    let x = numbers(shape.batch * ins * inputs.iter().product::<usize>(), 1);
+    let g = numbers(shape.batch * outs * outputs.iter().product::<usize>(), 2);
+    let w = numbers(outs * shape.inputs * shape.taps(), 3);
+    let b = numbers(outs, 4);
+    let expected = naive(shape, &x, &w, &b, &g);
+    let [x, w, b, g] = [x, w, b, g].map(|numbers| numbers.into_iter().map(&from).collect::<Vec<T>>());
+    let (x, x_strides) = order(&x, shape.batch, ins, last);
+    let (g, g_strides) = order(&g, shape.batch, outs, last);
+    let (x, g) = (images(&x, ins, inputs, x_strides), images(&g, outs, outputs, g_strides));
+    let (mut out, mut dx) = (vec![T::ZERO; g.data.len()], vec![T::ZERO; x.data.len()]);
+    let (mut dw, mut db) = (vec![T::ZERO; w.len()], vec![T::ZERO; outs]);
+    conv(shape, &x, &w, Some(&b), false, &mut out);
+    conv_input_gradient(shape, &g, &w, None, &mut dx);
+    conv_weight_gradient(shape, &x, &g, &mut dw, Some(&mut db));
+    let mut sums = db.clone();
+    let mut sizes = [shape.batch, outs, 0, 0, 0];
+    sizes[2..].copy_from_slice(&outputs);
+    channel_sums(&g, sizes, &mut sums);
+    ([out, dx, dw, db, sums], expected)
+}
+
+fn check<T: ConvElement + Into<f64>>(shape: &ConvShape, from: impl Fn(f64) -> T, last: bool, tolerance: f64) {
+    let (found, expected) = all(shape, from, last);
+    let (ins, outs) = (shape.groups * shape.inputs, shape.groups * shape.outputs);
+    let expected = [
+        order(&expected.out, shape.batch, outs, true).0,
+        order(&expected.dx, shape.batch, ins, true).0,
+        expected.dw,
+        expected.db.clone(),
+        expected.db,
+    ];
+    for (name, (found, expected)) in
+        ["out", "dx", "dw", "db", "sums"].iter().zip(found.into_iter().zip(expected))
+    {
+        for (i, (found, expected)) in found.into_iter().zip(expected).enumerate() {
+            let found: f64 = found.into();
+            let close = (found - expected).abs() <= tolerance * (1.0 + expected.abs());
+            assert!(
+                close,
+                "{name}[{i}] is {found}, expected {expected}, of {shape:?}, channels last: {last}"
+            );
+        }
+    }
+}
+
+fn axis(largest: usize) -> impl Strategy<Value = ConvAxis> {
+    (1..=largest, 1..4usize, 1..4usize, 1..3usize, 0..3usize, 0..3usize).prop_filter_map(
+        "the kernel fits",
+        |(input, kernel, stride, dilation, pad, end)| {
+            let room = (input + pad + end).checked_sub((kernel - 1) * dilation + 1)?;
+            Some(ConvAxis { input, output: room / stride + 1, kernel, stride, dilation, pad })
+        },
+    )
+}
+
+fn shapes() -> impl Strategy<Value = ConvShape> {
+    let depth = prop_oneof![Just(ConvAxis::ONE), axis(4)];
+    let channels = prop_oneof![Just((4usize, 1usize, 1usize)), (1..3usize, 1..20usize, 1..36usize)];
+    (0..4usize, channels, depth, axis(6), axis(16)).prop_map(|(batch, (groups, inputs, outputs), d, h, w)| {
+        ConvShape { batch, groups, inputs, outputs, axes: [d, h, w] }
+    })
+}
+
+/// Levels are the whole process's: tests that change them take turns.
+static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+    #[test]
+    fn all_sums_are_those_of_the_definition(shape in shapes(), last in any::<bool>()) {
+        let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let before = level();
+        for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
+            set_level(level);
+            check(&shape, |x| x as f32, last, 2e-5);
+            check(&shape, |x| x, last, 1e-12);
+        }
+        set_level(before);
+    }
+}
+
+#[test]
+fn more_steps_than_one_part_and_more_rows_than_one_task_are_added_up_in_order() {
+    let wide = ConvAxis { input: 20, output: 20, kernel: 3, stride: 1, dilation: 1, pad: 1 };
+    for (inputs, outputs, batch) in [(64, 40, 2), (150, 16, 1), (3, 48, 5), (7, 9, 40)] {
+        let shape = ConvShape { batch, groups: 1, inputs, outputs, axes: [ConvAxis::ONE, wide, wide] };
+        check(&shape, |x| x as f32, true, 1e-4);
+    }
+}
+
+#[test]
+fn bits_depend_neither_on_threads_nor_on_strides() {
+    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let before = num_threads();
+    let axis = ConvAxis { input: 15, output: 8, kernel: 3, stride: 2, dilation: 1, pad: 1 };
+    for groups in [1, 2, 24] {
+        let (inputs, outputs) = (24 / groups, 24 / groups);
+        let shape = ConvShape { batch: 9, groups, inputs, outputs, axes: [ConvAxis::ONE, axis, axis] };
+        let results = [(1, true), (2, true), (3, false), (1, false)].map(|(threads, last)| {
+            set_num_threads(threads);
+            all(&shape, |x| x as f32, last).0
+        });
+        for result in &results[1..] {
+            assert!(result == &results[0]);
+        }
+    }
+    set_num_threads(before);
+}
