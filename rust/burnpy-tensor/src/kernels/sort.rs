@@ -10,7 +10,7 @@ use crate::parallel;
 /// Elements of a task.
 const CHUNK: usize = 16 << 10;
 
-/// Rows from this length on are sorted digit by digit: 3.5 ns an element and pass against 1 ns an element and level.
+/// Rows from this length on are sorted digit by digit: the passes do not grow with the length, comparisons do.
 const RADIX_FROM: usize = 2048;
 
 /// A number that has a place in the total order.
