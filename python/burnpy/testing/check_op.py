@@ -154,7 +154,9 @@ def _check_gradients(
         assert outputs, f"{where}: no output of floats to differentiate"
         if not weights:
             weights.extend(_tensor(rng.uniform(0.5, 1.5, output.shape), "float64") for output in outputs)
-        parts: list[Tensor] = [(output * weight).sum() for output, weight in zip(outputs, weights, strict=True)]
+        parts: list[Tensor] = [
+            (output * weight).sum() for output, weight in zip(outputs, weights, strict=True)
+        ]
         total = parts[0]
         for part in parts[1:]:
             total = total + part
