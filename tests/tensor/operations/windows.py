@@ -36,7 +36,7 @@ def conv(stride: int = 1, padding: int = 0, dilation: int = 1, groups: int = 1) 
             for g, part in enumerate(parts):
                 w = weight[g * per : (g + 1) * per]
                 out[(slice(None), slice(g * per, (g + 1) * per), *place)] = (
-                    part.reshape(len(x), -1) @ w.reshape(per, -1).T
+                    part.reshape(len(x), w[0].size) @ w.reshape(per, -1).T
                 )
         return out + bias.reshape(-1, *[1] * (x.ndim - 2))
 
