@@ -1,6 +1,7 @@
 //! Two strided arrays of one shape, element by element.
 
 use burnpy_buffer::Layout;
+use smallvec::SmallVec;
 
 use super::ops::BinaryOp;
 use super::simd::{Plain, STREAM_BYTES, Tiles};
@@ -62,11 +63,11 @@ fn moved(offset: usize, by: usize, stride: isize) -> usize {
     (offset as isize + by as isize * stride) as usize
 }
 
-type Axes = Vec<(usize, isize)>;
+type Axes = SmallVec<[(usize, isize); 5]>;
 
 /// Axes of both layouts, joined where both can be; one of size 1 if there are none.
 fn merged_pair(a: &Layout, b: &Layout) -> (Axes, Axes) {
-    let (mut x, mut y): (Axes, Axes) = (Vec::new(), Vec::new());
+    let (mut x, mut y): (Axes, Axes) = (Axes::new(), Axes::new());
     for (i, &size) in a.shape().iter().enumerate().filter(|&(_, &size)| size != 1) {
         let (sx, sy) = (a.strides()[i], b.strides()[i]);
         match (x.last_mut(), y.last_mut()) {
@@ -80,7 +81,8 @@ fn merged_pair(a: &Layout, b: &Layout) -> (Axes, Axes) {
         }
     }
     if x.is_empty() {
-        (x, y) = (vec![(1, 0)], vec![(1, 0)]);
+        x.push((1, 0));
+        y.push((1, 0));
     }
     (x, y)
 }

@@ -85,8 +85,13 @@ fn zip_in_order<T: Element + Plain, R: Pod + Plain>(
     dtype: DType,
     op: impl BinaryOp<T, R>,
 ) -> Result<Value> {
-    let shape = broadcast_shape(operation, a.shape(), b.shape())?;
     let (x, y) = (typed(operation, a)?, typed(operation, b)?);
+    if a.shape() == b.shape() {
+        return Value::build_as(dtype, a.shape(), |out| {
+            zip_strided((x, a.layout()), (y, b.layout()), out, op)
+        });
+    }
+    let shape = broadcast_shape(operation, a.shape(), b.shape())?;
     let layouts = [spread(a.layout(), &shape), spread(b.layout(), &shape)];
     Value::build_as(dtype, &shape, |out| zip_strided((x, &layouts[0]), (y, &layouts[1]), out, op))
 }

@@ -16,7 +16,9 @@ pub(crate) fn via_f32<const N: usize>(
     inputs: [&Tensor; N],
     run: impl FnOnce([&Tensor; N]) -> Result<Tensor>,
 ) -> Result<Tensor> {
-    let dtype = inputs.iter().map(|input| input.dtype()).find(|&dtype| is_half(dtype));
+    let Some(dtype) = inputs.iter().map(|input| input.dtype()).find(|&dtype| is_half(dtype)) else {
+        return run(inputs);
+    };
     let mut wide: [Option<Tensor>; N] = [const { None }; N];
     for (wide, input) in wide.iter_mut().zip(inputs) {
         if is_half(input.dtype()) {
@@ -29,9 +31,8 @@ pub(crate) fn via_f32<const N: usize>(
         wide[i - 1].as_ref().unwrap_or(input)
     }))?;
     match dtype {
-        Some(dtype) if output.dtype() == DType::F32 && !matches!(dtype, DType::QFloat(_)) => {
-            output.cast(dtype)
-        }
+        DType::QFloat(_) => Ok(output),
+        dtype if output.dtype() == DType::F32 => output.cast(dtype),
         _ => Ok(output),
     }
 }
