@@ -40,26 +40,47 @@ __all__ = [
     "View",
     "Writer",
     "__version__",
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "affine_grid_2d",
     "apply_function",
     "archive_info",
     "attention",
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
     "batch_norm",
     "batch_norm_train",
     "checkpoint",
     "closest",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
     "crc32",
     "cross_entropy",
     "ctc_loss",
+    "deform_conv2d",
     "difference",
     "difference_beyond",
     "einsum",
     "embedding",
+    "fold4d",
     "forget_pages",
     "get_num_threads",
+    "grid_sample_2d",
+    "interpolate",
     "jaro",
     "layer_norm",
     "linear",
     "manual_seed",
+    "max_pool1d",
+    "max_pool1d_with_indices",
+    "max_pool2d",
+    "max_pool2d_with_indices",
     "pickle_data",
     "plain_tensor",
     "random_state",
@@ -75,6 +96,7 @@ __all__ = [
     "stage_file",
     "stage_safetensors",
     "transpose_rows",
+    "unfold4d",
 ]
 
 __version__: str
@@ -493,6 +515,7 @@ _int: TypeAlias = int
 _float: TypeAlias = float
 _Number: TypeAlias = float
 _Ints: TypeAlias = int | Sequence[int]
+_Padding: TypeAlias = Literal["valid", "same"] | int | Sequence[int] | Sequence[tuple[int, int]]
 _Update: TypeAlias = Literal["assign", "add", "mul", "min", "max"]
 
 @final
@@ -660,6 +683,10 @@ class Tensor:
     def squeeze_dims(self, dims: _Ints) -> Tensor: ...
     def unsqueeze_dims(self, dims: _Ints) -> Tensor: ...
     def flip(self, dims: _Ints) -> Tensor: ...
+    def pad(self, padding: Any, mode: str = "constant", value: _Number = ...) -> Tensor: ...
+    def tril(self, diagonal: _int = 0) -> Tensor: ...
+    def triu(self, diagonal: _int = 0) -> Tensor: ...
+    def unfold(self, dim: _int, size: _int, step: _int) -> Tensor: ...
     def reshape(self, *shape: _int | Sequence[_int]) -> Tensor: ...
     def reshape_literal(self, *shape: _int | Sequence[_int]) -> Tensor: ...
     def flatten(self, start: _int = 0, end: _int = ...) -> Tensor: ...
@@ -861,6 +888,10 @@ class Tensor:
     def argmin(self, dim: _int) -> Tensor: ...
     def var(self, dim: _int) -> Tensor: ...
     def var_bias(self, dim: _int) -> Tensor: ...
+    def cumsum(self, dim: _int) -> Tensor: ...
+    def cumprod(self, dim: _int) -> Tensor: ...
+    def cummax(self, dim: _int) -> Tensor: ...
+    def cummin(self, dim: _int) -> Tensor: ...
     def sum_dims(self, dims: _Ints) -> Tensor: ...
     def mean_dims(self, dims: _Ints) -> Tensor: ...
     def prod_dims(self, dims: _Ints) -> Tensor: ...
@@ -872,6 +903,8 @@ class Tensor:
     def min_dim_with_indices(self, dim: _int) -> tuple[Tensor, Tensor]: ...
     def var_mean(self, dim: _int) -> tuple[Tensor, Tensor]: ...
     def var_mean_bias(self, dim: _int) -> tuple[Tensor, Tensor]: ...
+    def cummax_with_indices(self, dim: _int) -> tuple[Tensor, Tensor]: ...
+    def cummin_with_indices(self, dim: _int) -> tuple[Tensor, Tensor]: ...
 
     # products
     def dot(self, other: Tensor, /) -> Tensor: ...
@@ -992,6 +1025,172 @@ def ctc_loss(
     zero_infinity: bool = False,
 ) -> Tensor: ...
 def embedding(weight: Tensor, indices: Tensor) -> Tensor: ...
+def deform_conv2d(
+    x: Tensor,
+    offset: Tensor,
+    weight: Tensor,
+    mask: Tensor | None = None,
+    bias: Tensor | None = None,
+    *,
+    stride: _Ints = ...,
+    padding: _Ints = ...,
+    dilation: _Ints = ...,
+    weight_groups: int = 1,
+    offset_groups: int = 1,
+) -> Tensor: ...
+def unfold4d(
+    x: Tensor, kernel_size: _Ints, *, stride: _Ints = ..., padding: _Ints = ..., dilation: _Ints = ...
+) -> Tensor: ...
+def fold4d(
+    x: Tensor,
+    output_size: _Ints,
+    kernel_size: _Ints,
+    *,
+    stride: _Ints = ...,
+    padding: _Ints = ...,
+    dilation: _Ints = ...,
+) -> Tensor: ...
+def conv1d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    *,
+    stride: _Ints = ...,
+    padding: _Padding = ...,
+    dilation: _Ints = ...,
+    groups: int = 1,
+) -> Tensor: ...
+def conv_transpose1d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    *,
+    stride: _Ints = ...,
+    padding: _Ints = ...,
+    padding_out: _Ints = ...,
+    dilation: _Ints = ...,
+    groups: int = 1,
+) -> Tensor: ...
+def conv2d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    *,
+    stride: _Ints = ...,
+    padding: _Padding = ...,
+    dilation: _Ints = ...,
+    groups: int = 1,
+) -> Tensor: ...
+def conv_transpose2d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    *,
+    stride: _Ints = ...,
+    padding: _Ints = ...,
+    padding_out: _Ints = ...,
+    dilation: _Ints = ...,
+    groups: int = 1,
+) -> Tensor: ...
+def conv3d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    *,
+    stride: _Ints = ...,
+    padding: _Padding = ...,
+    dilation: _Ints = ...,
+    groups: int = 1,
+) -> Tensor: ...
+def conv_transpose3d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    *,
+    stride: _Ints = ...,
+    padding: _Ints = ...,
+    padding_out: _Ints = ...,
+    dilation: _Ints = ...,
+    groups: int = 1,
+) -> Tensor: ...
+def avg_pool1d(
+    x: Tensor,
+    kernel_size: _Ints,
+    *,
+    stride: _Ints | None = None,
+    padding: _Padding = ...,
+    count_include_pad: bool = True,
+    ceil_mode: bool = False,
+) -> Tensor: ...
+def adaptive_avg_pool1d(x: Tensor, output_size: _Ints) -> Tensor: ...
+def avg_pool2d(
+    x: Tensor,
+    kernel_size: _Ints,
+    *,
+    stride: _Ints | None = None,
+    padding: _Padding = ...,
+    count_include_pad: bool = True,
+    ceil_mode: bool = False,
+) -> Tensor: ...
+def adaptive_avg_pool2d(x: Tensor, output_size: _Ints) -> Tensor: ...
+def avg_pool3d(
+    x: Tensor,
+    kernel_size: _Ints,
+    *,
+    stride: _Ints | None = None,
+    padding: _Padding = ...,
+    count_include_pad: bool = True,
+    ceil_mode: bool = False,
+) -> Tensor: ...
+def adaptive_avg_pool3d(x: Tensor, output_size: _Ints) -> Tensor: ...
+def max_pool1d(
+    x: Tensor,
+    kernel_size: _Ints,
+    *,
+    stride: _Ints | None = None,
+    padding: _Padding = ...,
+    dilation: _Ints = ...,
+    ceil_mode: bool = False,
+) -> Tensor: ...
+def max_pool1d_with_indices(
+    x: Tensor,
+    kernel_size: _Ints,
+    *,
+    stride: _Ints | None = None,
+    padding: _Padding = ...,
+    dilation: _Ints = ...,
+    ceil_mode: bool = False,
+) -> tuple[Tensor, Tensor]: ...
+def max_pool2d(
+    x: Tensor,
+    kernel_size: _Ints,
+    *,
+    stride: _Ints | None = None,
+    padding: _Padding = ...,
+    dilation: _Ints = ...,
+    ceil_mode: bool = False,
+) -> Tensor: ...
+def max_pool2d_with_indices(
+    x: Tensor,
+    kernel_size: _Ints,
+    *,
+    stride: _Ints | None = None,
+    padding: _Padding = ...,
+    dilation: _Ints = ...,
+    ceil_mode: bool = False,
+) -> tuple[Tensor, Tensor]: ...
+def interpolate(
+    x: Tensor,
+    output_size: _Ints | None = None,
+    *,
+    scale_factor: float | Sequence[float] | None = None,
+    mode: str = "nearest",
+    align_corners: bool = True,
+) -> Tensor: ...
+def grid_sample_2d(
+    x: Tensor, grid: Tensor, *, mode: str = "bilinear", padding: str = "zeros", align_corners: bool = False
+) -> Tensor: ...
+def affine_grid_2d(theta: Tensor, size: Sequence[int], *, align_corners: bool = False) -> Tensor: ...
 def restore_tensor(
     dtype: Any, shape: Sequence[int], data: Buffer, autodiff: bool, require_grad: bool, /
 ) -> Tensor: ...

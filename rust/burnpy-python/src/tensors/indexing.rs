@@ -79,7 +79,7 @@ impl PyTensor {
 
     /// The tensor with the part of ``slice(ranges)`` replaced by a number.
     fn slice_fill(&self, py: Python<'_>, ranges: Slices, value: Number) -> PyResult<Self> {
-        gate::tensor(py, self.0.num_elements(), || self.0.slice_fill(&ranges.0, value.0.to_f64()))
+        gate::tensor(py, self.0.num_elements(), || self.0.slice_fill(&ranges.0, value.0))
     }
 
     /// ``start`` to ``start + length`` of an axis.

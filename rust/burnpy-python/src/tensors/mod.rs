@@ -15,6 +15,7 @@ mod error;
 mod functional;
 mod gate;
 mod gradients;
+mod images;
 mod import;
 mod indexing;
 mod linalg;
@@ -32,6 +33,7 @@ mod softmax;
 mod sorting;
 mod tensor;
 mod threads;
+mod windows;
 
 pub(crate) use autodiff::{apply_function, checkpoint, set_recording};
 pub(crate) use data::{difference, difference_beyond, plain_tensor};
@@ -40,8 +42,14 @@ pub(crate) use functional::{
     attention, batch_norm, batch_norm_train, cross_entropy, ctc_loss, embedding, layer_norm, linear, rms_norm,
 };
 pub(crate) use gradients::PyGradients;
+pub(crate) use images::{affine_grid_2d, grid_sample_2d, interpolate};
 pub(crate) use linalg::einsum;
 pub(crate) use pickle::restore_tensor;
 pub(crate) use random::{manual_seed, random_state, set_random_state};
 pub(crate) use tensor::PyTensor;
 pub(crate) use threads::{get_num_threads, set_num_threads};
+pub(crate) use windows::{
+    adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d, avg_pool1d, avg_pool2d, avg_pool3d,
+    conv_transpose1d, conv_transpose2d, conv_transpose3d, conv1d, conv2d, conv3d, deform_conv2d, fold4d,
+    max_pool1d, max_pool1d_with_indices, max_pool2d, max_pool2d_with_indices, unfold4d,
+};

@@ -1,4 +1,4 @@
-//! Reductions.
+//! Reductions, and running ones.
 
 use super::methods::{along, along_all, along_pair, unary};
 
@@ -46,6 +46,14 @@ along! {
     var;
     /// Variance along an axis, over n.
     var_bias;
+    /// Running sums along an axis.
+    cumsum;
+    /// Running products along an axis.
+    cumprod;
+    /// The greatest so far along an axis; from a NaN on, NaN.
+    cummax;
+    /// The least so far along an axis; from a NaN on, NaN.
+    cummin;
 }
 
 along_all! {
@@ -74,4 +82,8 @@ along_pair! {
     var_mean;
     /// Variance over n and mean along an axis.
     var_mean_bias;
+    /// ``cummax``, and where each stands: of equal ones the last.
+    cummax_with_indices;
+    /// ``cummin``, and where each stands: of equal ones the last.
+    cummin_with_indices;
 }

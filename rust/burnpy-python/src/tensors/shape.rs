@@ -1,13 +1,15 @@
 //! Shapes, and tensors made of several and several made of one.
 
 use burnpy_tensor::Tensor;
+use burnpy_tensor::ops::{PadMode, Scalar};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use super::argument::{Ints, Shape};
 use super::gate;
 use super::methods::{along, along_all};
-use super::number::Tensors;
+use super::number::{Number, Tensors};
 use super::tensor::PyTensor;
 
 /// A view costs the same whatever its size.
@@ -31,6 +33,45 @@ along_all! {
 
 #[pymethods]
 impl PyTensor {
+    /// More elements around the last axes.
+    ///
+    /// Args:
+    ///     padding: ``(left, right, top, bottom)`` for the last two axes, or a list of pairs (before, after) for the last
+    ///         axes in order.
+    ///     mode: ``"constant"``, ``"reflect"`` (less than the size) or ``"edge"``.
+    ///     value: what a constant padding is.
+    #[pyo3(signature = (padding, mode="constant", value=Number(Scalar::Int(0))))]
+    fn pad(&self, py: Python<'_>, padding: Pads, mode: &str, value: Number) -> PyResult<Self> {
+        let mode = match mode {
+            "constant" => PadMode::Constant(value.0),
+            "reflect" => PadMode::Reflect,
+            "edge" => PadMode::Edge,
+            other => {
+                let message = format!("mode must be \"constant\", \"reflect\" or \"edge\", got {other:?}");
+                return Err(PyValueError::new_err(message));
+            }
+        };
+        gate::tensor(py, self.0.num_elements(), || self.0.pad(&padding.0, mode))
+    }
+
+    /// Diagonal ``diagonal`` of the last two axes and what is below it; 0 above.
+    #[pyo3(signature = (diagonal=0))]
+    fn tril(&self, py: Python<'_>, diagonal: isize) -> PyResult<Self> {
+        gate::tensor(py, self.0.num_elements(), || self.0.tril(diagonal))
+    }
+
+    /// Diagonal ``diagonal`` of the last two axes and what is above it; 0 below.
+    #[pyo3(signature = (diagonal=0))]
+    fn triu(&self, py: Python<'_>, diagonal: isize) -> PyResult<Self> {
+        gate::tensor(py, self.0.num_elements(), || self.0.triu(diagonal))
+    }
+
+    /// The windows of ``size`` elements along an axis that begin every ``step`` elements: their number stands where the
+    /// axis was, their elements in a new last axis. A view.
+    fn unfold(&self, py: Python<'_>, dim: isize, size: usize, step: usize) -> PyResult<Self> {
+        gate::tensor(py, VIEW, || self.0.unfold(dim, size, step))
+    }
+
     /// Another shape of as many elements: −1 is inferred, 0 copies the size of that axis.
     #[pyo3(signature = (*shape))]
     fn reshape(&self, py: Python<'_>, shape: &Bound<'_, PyTuple>) -> PyResult<Self> {
@@ -161,6 +202,20 @@ impl PyTensor {
     /// The same tensor with its elements in row-major order in memory: itself if they are, else a copy.
     fn contiguous(&self, py: Python<'_>) -> PyResult<Self> {
         gate::tensor(py, self.0.num_elements(), || Ok(self.0.contiguous()))
+    }
+}
+
+/// Padding of the last axes: four numbers, or pairs.
+struct Pads(Vec<(usize, usize)>);
+
+impl FromPyObject<'_, '_> for Pads {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        if let Ok((left, right, top, bottom)) = value.extract::<(usize, usize, usize, usize)>() {
+            return Ok(Self(vec![(top, bottom), (left, right)]));
+        }
+        value.extract().map(Self)
     }
 }
 
