@@ -70,13 +70,6 @@ class Operation:
             return getattr(burnpy.Tensor if hasattr(burnpy.Tensor, name) else burnpy.tensor, name)
         return getattr(import_module(f"burnpy.tensor.{place}"), name)
 
-    def exists(self) -> bool:
-        """Whether the core that is built has it."""
-        try:
-            return self.function() is not None
-        except (AttributeError, ImportError):
-            return False
-
     def draws(self, count: int) -> list[Drawn]:
         if self.inputs is None or isinstance(self.inputs, Drawn):
             return [self.inputs or Drawn()] * count
