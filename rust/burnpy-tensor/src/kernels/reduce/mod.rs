@@ -11,8 +11,8 @@ mod rows;
 
 pub use arg::{Extremum, Largest, Smallest, arg_axis, arg_rows};
 pub use axis::axis;
-pub(in crate::kernels) use fold::{join_lanes, padded};
 pub use fold::{Fold, LANES, Max, Min, Prod, Sum, SumSquares, fold_slice};
+pub(in crate::kernels) use fold::{join_lanes, padded};
 pub use moments::moments_rows;
 pub use rows::{all, all_wide, rows};
 
