@@ -1,6 +1,6 @@
 //! Maxima of windows, in planes or with channels last.
 //!
-//! Windows are worked on in lanes: the channels of a pixel where those come last, else the pixels of a row.
+//! With channels last, all channels of a pixel are worked on at once; in planes, one window after the other.
 
 use super::number::Number;
 use super::resample::Taps;
@@ -36,14 +36,6 @@ impl PoolAxis {
                 .collect::<Vec<_>>()
         })
     }
-
-    /// The outputs whose tap `k` is in the input.
-    fn outputs(&self, k: usize) -> std::ops::Range<usize> {
-        let at = k * self.dilation;
-        let first = self.pad.saturating_sub(at).div_ceil(self.stride);
-        let end = (self.input + self.pad).saturating_sub(at).div_ceil(self.stride).min(self.output);
-        first.min(end)..end
-    }
 }
 
 /// The index of a window that reads no input.
@@ -72,7 +64,8 @@ pub fn max_pool<T: Number>(axes: [PoolAxis; 2], lanes: usize, x: &[T], out: &mut
             if lanes > 1 {
                 dispatch(ByChannel { width: axes[1].input, reads, lanes, x, o, out, indices });
             } else {
-                dispatch(ByPixel { axes, heights: reads[0].of(o), x, out, indices });
+                let (heights, widths) = (reads[0].of(o), &reads[1]);
+                dispatch(ByPixel { width: axes[1].input, heights, widths, x, out, indices });
             }
         }
     });
@@ -93,6 +86,9 @@ pub fn max_pool_backward<T: Number>(
     if out.is_empty() {
         return;
     }
+    if lanes == 1 {
+        return scatter(axes, gradient, indices, out);
+    }
     let rows = rows_of_task(of_row);
     let windows = &axes.map(|axis| axis.reads().transposed(axis.input));
     parallel::chunks_mut(out, rows * of_row, |i, out| {
@@ -101,6 +97,24 @@ pub fn max_pool_backward<T: Number>(
             let from = plane * of_output..(plane + 1) * of_output;
             let (gradient, indices) = (&gradient[from.clone()], &indices[from]);
             dispatch(Backward { axes, windows, lanes, gradient, indices, h, out });
+        }
+    });
+}
+
+/// Plane by plane, in the order of outputs, as above.
+fn scatter<T: Number>(axes: [PoolAxis; 2], gradient: &[T], indices: &[i32], out: &mut [T]) {
+    let (of_input, of_output) = (axes[0].input * axes[1].input, axes[0].output * axes[1].output);
+    let planes = rows_of_task(of_input);
+    parallel::chunks_mut(out, planes * of_input, |i, out| {
+        out.fill(T::ZERO);
+        for (plane, out) in (i * planes..).zip(out.chunks_exact_mut(of_input)) {
+            let from = plane * of_output..(plane + 1) * of_output;
+            for (&gradient, &index) in gradient[from.clone()].iter().zip(&indices[from]) {
+                // Not for NONE, which is no index.
+                if let Some(out) = out.get_mut(index as usize) {
+                    *out = out.plus(gradient);
+                }
+            }
         }
     });
 }
@@ -149,11 +163,12 @@ impl<T: Number> Kernel for ByChannel<'_, T> {
     }
 }
 
-/// A row of outputs, tap by tap.
+/// A row of outputs, one after the other.
 struct ByPixel<'a, T> {
-    axes: [PoolAxis; 2],
+    width: usize,
     /// The rows that are read.
     heights: &'a [(usize, f64)],
+    widths: &'a Taps,
     x: &'a [T],
     out: &'a mut [T],
     indices: &'a mut [i32],
@@ -164,22 +179,18 @@ impl<T: Number> Kernel for ByPixel<'_, T> {
 
     #[inline(always)]
     fn run<A: Arch>(self) {
-        let Self { axes: [_, width], heights, x, out, indices } = self;
-        for &(h, _) in heights {
-            for k in 0..width.kernel {
-                let range = width.outputs(k);
-                if range.is_empty() {
-                    continue;
-                }
-                let first = h * width.input + range.start * width.stride + k * width.dilation - width.pad;
-                let x = x[first..].iter().step_by(width.stride);
-                let both = out[range.clone()].iter_mut().zip(indices[range].iter_mut());
-                for (i, ((out, index), &x)) in both.zip(x).enumerate() {
-                    let wins = wins(x, *out, *index);
-                    *out = if wins { x } else { *out };
-                    *index = if wins { (first + i * width.stride) as i32 } else { *index };
+        let Self { width, heights, widths, x, out, indices } = self;
+        for (o, (out, index)) in out.iter_mut().zip(indices).enumerate() {
+            let (mut best, mut best_at) = (*out, *index);
+            for &(h, _) in heights {
+                for &(w, _) in widths.of(o) {
+                    let at = h * width + w;
+                    let wins = wins(x[at], best, best_at);
+                    best = if wins { x[at] } else { best };
+                    best_at = if wins { at as i32 } else { best_at };
                 }
             }
+            (*out, *index) = (best, best_at);
         }
     }
 }

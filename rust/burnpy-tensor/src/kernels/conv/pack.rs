@@ -123,12 +123,17 @@ impl<T: ConvElement> Images<'_, T> {
 /// A copy of a few numbers, for which a call of `memcpy` would cost more than the copy.
 #[inline(always)]
 fn copy_few<T: Copy>(source: &[T], out: &mut [T]) {
-    if source.len() == 6 {
-        out[..6].copy_from_slice(&source[..6]);
-    } else if source.len() == 16 {
-        out[..16].copy_from_slice(&source[..16]);
-    } else {
-        out[..source.len()].copy_from_slice(source);
+    let (fours, rest) = source.as_chunks::<4>();
+    let (out_fours, out) = out[..source.len()].as_chunks_mut::<4>();
+    for (out, &four) in out_fours.iter_mut().zip(fours) {
+        *out = four;
+    }
+    // No loop, which would become that call.
+    match *rest {
+        [a] => out[0] = a,
+        [a, b] => (out[0], out[1]) = (a, b),
+        [a, b, c] => (out[0], out[1], out[2]) = (a, b, c),
+        _ => {}
     }
 }
 
