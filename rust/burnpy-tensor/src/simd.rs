@@ -141,14 +141,25 @@ arch!(
     Neon, Neon, true
 );
 
+/// How many copies of a kernel the compiler makes. Each takes room in the library and time to compile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Copies {
+    /// The portable one: loops over integers wait for memory whatever the instructions.
+    One,
+    /// That and AVX2, which doubles use also where there is AVX-512.
+    Two,
+    /// One for every level.
+    All,
+}
+
 /// A computation that is compiled once for each level. `run` must be `#[inline(always)]`, as all that it calls in its
 /// inner loops, or it is compiled without the level's instructions.
 pub trait Kernel {
     /// What it gives.
     type Output;
 
-    /// Whether wider instructions than the portable ones are worth a copy of the code.
-    const WIDE: bool = true;
+    /// Which instructions are worth a copy of the code.
+    const COPIES: Copies = Copies::All;
 
     /// The computation.
     fn run<A: Arch>(self) -> Self::Output;
@@ -157,13 +168,20 @@ pub trait Kernel {
 /// Runs a kernel with the instructions of [`level`].
 #[inline]
 pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
-    if !K::WIDE {
+    if matches!(K::COPIES, Copies::One) {
         return kernel.run::<Portable>();
     }
     match level() {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: a level is only ever in use after `is_available` has found its instructions.
-        Level::Avx512 => unsafe { run_avx512(kernel) },
+        Level::Avx512 => {
+            if matches!(K::COPIES, Copies::All) {
+                // SAFETY: a level is only ever in use after `is_available` has found its instructions.
+                unsafe { run_avx512(kernel) }
+            } else {
+                // SAFETY: as above; AVX-512 is not available without AVX2.
+                unsafe { run_avx2(kernel) }
+            }
+        }
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
         Level::Avx2 => unsafe { run_avx2(kernel) },

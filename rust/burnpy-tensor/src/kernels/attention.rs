@@ -5,7 +5,7 @@
 use super::gemm::{Epilogue, GemmElement, MatRef, gemm};
 use super::number::Real;
 use super::reduce::{Sum, fold_slice};
-use crate::simd::{Arch, Kernel, dispatch};
+use crate::simd::{Arch, Copies, Kernel, dispatch};
 
 /// Bytes of a block of scores: half of a second-level cache of 512 KiB.
 const BLOCK_BYTES: usize = 256 << 10;
@@ -237,6 +237,7 @@ struct Soften<'a, T, I> {
 
 impl<'a, T: Real, I: Iterator<Item = &'a mut RowStats<T>>> Kernel for Soften<'a, T, I> {
     type Output = ();
+    const COPIES: Copies = T::COPIES;
 
     #[inline(always)]
     fn run<A: Arch>(self) {
@@ -283,6 +284,7 @@ struct Slopes<'a, 'b, T, I> {
 
 impl<T: Real, I: Iterator<Item = RowStats<T>>> Kernel for Slopes<'_, '_, T, I> {
     type Output = ();
+    const COPIES: Copies = T::COPIES;
 
     #[inline(always)]
     fn run<A: Arch>(self) {

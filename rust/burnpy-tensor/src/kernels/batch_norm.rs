@@ -5,7 +5,7 @@
 use super::number::Real;
 use super::reduce::LANES;
 use crate::parallel;
-use crate::simd::{Arch, Kernel, dispatch};
+use crate::simd::{Arch, Copies, Kernel, dispatch};
 
 /// Elements of a task.
 const BLOCK: usize = 16 * 1024;
@@ -90,6 +90,7 @@ struct Plane<'a, T> {
 
 impl<T: Real> Kernel for Plane<'_, T> {
     type Output = ();
+    const COPIES: Copies = T::COPIES;
     #[inline(always)]
     fn run<A: Arch>(self) {
         let [mean, scale, slope, shift] = self.by;
@@ -108,6 +109,7 @@ struct Side<'a, T> {
 
 impl<T: Real> Kernel for Side<'_, T> {
     type Output = ();
+    const COPIES: Copies = T::COPIES;
     #[inline(always)]
     fn run<A: Arch>(self) {
         let [mean, scale, slope, shift] = self.columns.each_ref().map(Vec::as_slice);
@@ -168,6 +170,7 @@ struct Sums<'a, T> {
 
 impl<T: Real> Kernel for Sums<'_, T> {
     type Output = ();
+    const COPIES: Copies = T::COPIES;
     #[inline(always)]
     fn run<A: Arch>(self) {
         match self.terms {

@@ -7,7 +7,7 @@ use super::lanes::{self, Term, Term2};
 use super::number::Real;
 use super::softmax::max_and_sum;
 use crate::parallel;
-use crate::simd::{Arch, Kernel, dispatch};
+use crate::simd::{Arch, Copies, Kernel, dispatch};
 
 /// Elements of a task.
 const BLOCK: usize = 16 * 1024;
@@ -161,6 +161,7 @@ struct Forward<'a, T> {
 
 impl<T: Real> Kernel for Forward<'_, T> {
     type Output = ();
+    const COPIES: Copies = T::COPIES;
     #[inline(always)]
     fn run<A: Arch>(self) {
         let targets = self.targets;
@@ -200,6 +201,7 @@ struct Backward<'a, T> {
 
 impl<T: Real> Kernel for Backward<'_, T> {
     type Output = ();
+    const COPIES: Copies = T::COPIES;
     #[inline(always)]
     fn run<A: Arch>(self) {
         let Self { scale, logits, targets, weight_sum, logs, first, out } = self;

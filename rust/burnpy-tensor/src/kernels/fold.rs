@@ -10,7 +10,7 @@ use super::number::Number;
 use super::reduce::{Fold, fold_slice};
 use super::strided::Odometer;
 use crate::parallel;
-use crate::simd::{Arch, Kernel, dispatch};
+use crate::simd::{Arch, Copies, Kernel, dispatch};
 
 /// Elements of a segment, and of a task.
 const SEGMENT: usize = 32 << 10;
@@ -159,7 +159,7 @@ struct Rows<'a, T: Number, F: Fold<T>> {
 
 impl<T: Number, F: Fold<T>> Kernel for Rows<'_, T, F> {
     type Output = ();
-    const WIDE: bool = T::WIDE;
+    const COPIES: Copies = T::COPIES;
 
     #[inline(always)]
     fn run<A: Arch>(self) {
@@ -237,7 +237,7 @@ struct Columns<'a, T: Number, F: Fold<T>> {
 
 impl<T: Number, F: Fold<T>> Kernel for Columns<'_, T, F> {
     type Output = ();
-    const WIDE: bool = T::WIDE;
+    const COPIES: Copies = T::COPIES;
 
     #[inline(always)]
     fn run<A: Arch>(self) {

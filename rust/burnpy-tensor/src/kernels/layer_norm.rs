@@ -7,7 +7,7 @@ use super::number::Real;
 use super::reduce::{Sum, fold_slice};
 use super::simd::{STREAM_BYTES, Tiles};
 use crate::parallel;
-use crate::simd::{Arch, Kernel, dispatch};
+use crate::simd::{Arch, Copies, Kernel, dispatch};
 
 /// Elements of a task.
 const BLOCK: usize = 16 * 1024;
@@ -135,6 +135,7 @@ struct Forward<'a, T> {
 
 impl<T: Real> Kernel for Forward<'_, T> {
     type Output = ();
+    const COPIES: Copies = T::COPIES;
     #[inline(always)]
     fn run<A: Arch>(self) {
         let Self { centre, x, columns, affine, epsilon, out, stats, streams } = self;
@@ -198,6 +199,7 @@ struct Backward<'a, T> {
 
 impl<T: Real> Kernel for Backward<'_, T> {
     type Output = ();
+    const COPIES: Copies = T::COPIES;
     #[inline(always)]
     fn run<A: Arch>(self) {
         let Self { centre, dy, x, columns, stats, gamma, out, sums } = self;

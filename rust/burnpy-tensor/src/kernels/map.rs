@@ -3,7 +3,7 @@
 use super::ops::{BinaryOp, UnaryOp, WithLeft, WithRight};
 use super::simd::{Plain, STREAM_BYTES, Tiles};
 use crate::parallel;
-use crate::simd::{Arch, Kernel, dispatch};
+use crate::simd::{Arch, Copies, Kernel, dispatch};
 
 /// Elements of a task.
 pub const CHUNK: usize = 16 * 1024;
@@ -89,7 +89,7 @@ struct Unary<'a, T, U, O> {
 
 impl<T: Plain, U: Plain, O: UnaryOp<T, U>> Kernel for Unary<'_, T, U, O> {
     type Output = ();
-    const WIDE: bool = T::WIDE;
+    const COPIES: Copies = T::COPIES;
     #[inline(always)]
     fn run<A: Arch>(self) {
         let mut tiles = Tiles::new(self.out, self.streams);
@@ -109,7 +109,7 @@ struct Binary<'a, T, U, O> {
 
 impl<T: Plain, U: Plain, O: BinaryOp<T, U>> Kernel for Binary<'_, T, U, O> {
     type Output = ();
-    const WIDE: bool = T::WIDE;
+    const COPIES: Copies = T::COPIES;
     #[inline(always)]
     fn run<A: Arch>(self) {
         let mut tiles = Tiles::new(self.out, self.streams);
@@ -127,7 +127,7 @@ struct UnaryAssign<'a, T, O> {
 
 impl<T: Plain, O: UnaryOp<T>> Kernel for UnaryAssign<'_, T, O> {
     type Output = ();
-    const WIDE: bool = T::WIDE;
+    const COPIES: Copies = T::COPIES;
     #[inline(always)]
     fn run<A: Arch>(self) {
         for x in self.x {
@@ -144,7 +144,7 @@ struct BinaryAssign<'a, T, O> {
 
 impl<T: Plain, O: BinaryOp<T>> Kernel for BinaryAssign<'_, T, O> {
     type Output = ();
-    const WIDE: bool = T::WIDE;
+    const COPIES: Copies = T::COPIES;
     #[inline(always)]
     fn run<A: Arch>(self) {
         for (a, &b) in self.a.iter_mut().zip(self.b) {

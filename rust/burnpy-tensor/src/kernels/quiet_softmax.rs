@@ -3,7 +3,7 @@
 use super::number::Real;
 use super::reduce::{Sum, fold_slice};
 use crate::parallel;
-use crate::simd::{Arch, Kernel, dispatch};
+use crate::simd::{Arch, Copies, Kernel, dispatch};
 
 /// Elements of a task.
 const BLOCK: usize = 16 * 1024;
@@ -38,6 +38,7 @@ struct Rows<'a, T> {
 
 impl<T: Real> Kernel for Rows<'_, T> {
     type Output = ();
+    const COPIES: Copies = T::COPIES;
     #[inline(always)]
     fn run<A: Arch>(self) {
         let rows = self.x.chunks_exact(self.columns).zip(self.out.chunks_exact_mut(self.columns));

@@ -2,7 +2,7 @@
 
 use super::simd::Plain;
 use crate::parallel;
-use crate::simd::{Arch, Kernel, dispatch};
+use crate::simd::{Arch, Copies, Kernel, dispatch};
 
 /// Elements of a task.
 const CHUNK: usize = 16 << 10;
@@ -39,7 +39,7 @@ struct Choose<'a, T> {
 
 impl<T: Plain> Kernel for Choose<'_, T> {
     type Output = ();
-    const WIDE: bool = T::WIDE;
+    const COPIES: Copies = T::COPIES;
 
     #[inline(always)]
     fn run<A: Arch>(self) {
@@ -59,7 +59,7 @@ struct FillWhere<'a, T> {
 
 impl<T: Plain> Kernel for FillWhere<'_, T> {
     type Output = ();
-    const WIDE: bool = T::WIDE;
+    const COPIES: Copies = T::COPIES;
 
     #[inline(always)]
     fn run<A: Arch>(self) {

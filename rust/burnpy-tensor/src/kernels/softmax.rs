@@ -4,7 +4,7 @@ use super::lanes::{self, ExpFrom, Itself, Product};
 use super::number::Real;
 use super::simd::{STREAM_BYTES, Tiles};
 use crate::parallel;
-use crate::simd::{Arch, Kernel, dispatch};
+use crate::simd::{Arch, Copies, Kernel, dispatch};
 
 /// Elements of a task.
 const BLOCK: usize = 16 * 1024;
@@ -137,6 +137,7 @@ struct Rows<'a, T, O> {
 
 impl<T: Real, O: RowOp> Kernel for Rows<'_, T, O> {
     type Output = ();
+    const COPIES: Copies = T::COPIES;
     #[inline(always)]
     fn run<A: Arch>(self) {
         let _ = self.op;

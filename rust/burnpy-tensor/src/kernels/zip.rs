@@ -7,7 +7,7 @@ use super::ops::BinaryOp;
 use super::simd::{Plain, STREAM_BYTES, Tiles};
 use super::strided::Odometer;
 use crate::parallel;
-use crate::simd::{Arch, Kernel, dispatch};
+use crate::simd::{Arch, Copies, Kernel, dispatch};
 
 /// Elements of a task.
 const CHUNK: usize = 16 << 10;
@@ -134,7 +134,7 @@ struct OneRow<'a, T, R, O> {
 
 impl<T: Plain, R: Plain, O: BinaryOp<T, R>> Kernel for OneRow<'_, T, R, O> {
     type Output = ();
-    const WIDE: bool = T::WIDE;
+    const COPIES: Copies = T::COPIES;
 
     #[inline(always)]
     fn run<A: Arch>(self) {
@@ -161,7 +161,7 @@ struct Rows<'a, T, R, O> {
 
 impl<T: Plain, R: Plain, O: BinaryOp<T, R>> Kernel for Rows<'_, T, R, O> {
     type Output = ();
-    const WIDE: bool = T::WIDE;
+    const COPIES: Copies = T::COPIES;
 
     #[inline(always)]
     fn run<A: Arch>(self) {

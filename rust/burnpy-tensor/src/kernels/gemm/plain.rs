@@ -3,7 +3,7 @@
 use super::MatRef;
 use crate::kernels::number::Number;
 use crate::kernels::simd::Region;
-use crate::simd::{Arch, Kernel, dispatch};
+use crate::simd::{Arch, Copies, Kernel, dispatch};
 
 /// `out = a · b` in the numbers' own arithmetic: integers wrap around. `out` is row-major, one row each `ldc` elements.
 /// For `f32` and `f64`, [`gemm`](super::gemm) is much faster.
@@ -40,7 +40,7 @@ struct Plain<'a, T> {
 
 impl<T: Number> Kernel for Plain<'_, T> {
     type Output = ();
-    const WIDE: bool = T::WIDE;
+    const COPIES: Copies = T::COPIES;
 
     /// Row by row of the output, which takes the rows of `b` times a number each.
     #[inline(always)]

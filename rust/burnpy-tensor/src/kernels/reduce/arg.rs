@@ -4,7 +4,7 @@ use super::BLOCK;
 use super::fold::{Fold, LANES, Max, Min, fold_slice};
 use crate::kernels::number::Number;
 use crate::parallel;
-use crate::simd::{Arch, Kernel, dispatch};
+use crate::simd::{Arch, Copies, Kernel, dispatch};
 
 /// Which extremum.
 pub trait Extremum<T: Number>: Copy + Send + Sync {
@@ -97,7 +97,7 @@ struct ArgRows<'a, T, E> {
 
 impl<T: Number, E: Extremum<T>> Kernel for ArgRows<'_, T, E> {
     type Output = ();
-    const WIDE: bool = T::WIDE;
+    const COPIES: Copies = T::COPIES;
     #[inline(always)]
     fn run<A: Arch>(self) {
         let _ = self.extremum;
@@ -127,7 +127,7 @@ struct ArgColumns<'a, T, E> {
 
 impl<T: Number, E: Extremum<T>> Kernel for ArgColumns<'_, T, E> {
     type Output = ();
-    const WIDE: bool = T::WIDE;
+    const COPIES: Copies = T::COPIES;
     #[inline(always)]
     fn run<A: Arch>(self) {
         let _ = self.extremum;

@@ -5,7 +5,7 @@ use super::fold::Fold;
 use super::rows::rows;
 use crate::kernels::number::Number;
 use crate::parallel;
-use crate::simd::{Arch, Kernel, dispatch};
+use crate::simd::{Arch, Copies, Kernel, dispatch};
 
 /// Columns whose partial results stay in the first cache.
 const TILE: usize = 512;
@@ -96,7 +96,7 @@ struct Tile<'a, T, U, F, G> {
 
 impl<T: Number, U, F: Fold<T>, G: Fn(F::Wide) -> U> Kernel for Tile<'_, T, U, F, G> {
     type Output = ();
-    const WIDE: bool = T::WIDE;
+    const COPIES: Copies = T::COPIES;
     #[inline(always)]
     fn run<A: Arch>(self) {
         let Self { fold, x, stride, height, out, finish } = self;

@@ -5,7 +5,7 @@ use super::fold::{Fold, Sum, fold_slice};
 use super::rows::all_wide;
 use crate::kernels::number::Real;
 use crate::parallel;
-use crate::simd::{Arch, Kernel, dispatch};
+use crate::simd::{Arch, Copies, Kernel, dispatch};
 
 /// Of each row of `[rows, columns]` the mean, and the mean square of the deviations from it (divided by `columns`).
 ///
@@ -63,6 +63,7 @@ struct Moments<'a, T> {
 
 impl<T: Real> Kernel for Moments<'_, T> {
     type Output = (f64, f64);
+    const COPIES: Copies = T::COPIES;
     #[inline(always)]
     fn run<A: Arch>(self) -> (f64, f64) {
         let count = self.x.len() as f64;

@@ -4,7 +4,7 @@ use super::BLOCK;
 use super::fold::{Fold, fold_slice};
 use crate::kernels::number::Number;
 use crate::parallel;
-use crate::simd::{Arch, Kernel, dispatch};
+use crate::simd::{Arch, Copies, Kernel, dispatch};
 
 /// All elements into one.
 ///
@@ -58,7 +58,7 @@ struct Slice<'a, T, F> {
 
 impl<T: Number, F: Fold<T>> Kernel for Slice<'_, T, F> {
     type Output = F::Wide;
-    const WIDE: bool = T::WIDE;
+    const COPIES: Copies = T::COPIES;
     #[inline(always)]
     fn run<A: Arch>(self) -> F::Wide {
         fold_slice::<A, T, F>(self.fold, self.x)
@@ -74,7 +74,7 @@ struct Rows<'a, T, F> {
 
 impl<T: Number, F: Fold<T>> Kernel for Rows<'_, T, F> {
     type Output = ();
-    const WIDE: bool = T::WIDE;
+    const COPIES: Copies = T::COPIES;
     #[inline(always)]
     fn run<A: Arch>(self) {
         for (y, x) in self.out.iter_mut().zip(self.x.chunks_exact(self.columns)) {

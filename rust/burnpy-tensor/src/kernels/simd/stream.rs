@@ -1,5 +1,7 @@
 //! Stores past the cache.
 
+use crate::simd::Copies;
+
 /// Outputs from this size on are stored past the cache. They would push everything else out of it, and each line
 /// would be read before it is overwritten.
 pub const STREAM_BYTES: usize = 16 << 20;
@@ -9,21 +11,21 @@ pub const STREAM_BYTES: usize = 16 << 20;
 /// # Safety
 /// All bytes of a value are initialised.
 pub unsafe trait Plain: Copy + Default + Send + Sync + 'static {
-    /// Whether loops over them are compiled for wide instructions. Integers are not worth it: their loops wait for
-    /// memory, and one copy of each is enough.
-    const WIDE: bool;
+    /// Which instructions loops over them are compiled for.
+    const COPIES: Copies;
 }
 
 macro_rules! plain {
-    ($wide:literal: $($t:ty)*) => {$(
+    ($copies:ident: $($t:ty)*) => {$(
         // SAFETY: a primitive number, or a wrapper of one.
         unsafe impl Plain for $t {
-            const WIDE: bool = $wide;
+            const COPIES: Copies = Copies::$copies;
         }
     )*};
 }
-plain!(true: f32 f64);
-plain!(false: u8 u16 u32 u64 i8 i16 i32 i64 half::f16 half::bf16);
+plain!(All: f32);
+plain!(Two: f64);
+plain!(One: u8 u16 u32 u64 i8 i16 i32 i64 half::f16 half::bf16);
 
 /// Elements that are computed into the first cache before they are stored past it.
 const TILE: usize = 1024;
