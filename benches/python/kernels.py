@@ -140,7 +140,7 @@ def _rows(peers: dict[str, Any], name: str, size: int) -> Calls:
     calls: Calls = {
         "burnpy": (lambda: activation.softmax(x, 1))
         if is_softmax
-        else (lambda: module.layer_norm(x, gamma, beta, 1e-5))
+        else (lambda: module.layer_norm(x, gamma, beta))
     }
     if torch := peers.get("torch"):
         functional = torch.nn.functional
@@ -176,7 +176,7 @@ def _conv(peers: dict[str, Any], *, backward: bool) -> Calls:
         x, weight = x.autodiff().require_grad(), weight.autodiff().require_grad()
 
     def own() -> Any:
-        y = module.conv2d(x, weight, None, padding=[1, 1])
+        y = module.conv2d(x, weight, None, padding=1)
         return y.backward() if backward else y
 
     calls: Calls = {"burnpy": own}

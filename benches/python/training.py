@@ -169,9 +169,9 @@ def burnpy_layer(module: Any, activation: Any, x: Any, p: Params) -> Any:
 
     q, k, v = (heads(module.linear(x, p[2 * i], p[2 * i + 1])) for i in range(3))
     context = module.attention(q, k, v).swap_dims(1, 2).reshape([32, 64, 128])
-    x = module.layer_norm(x + module.linear(context, p[6], p[7]), p[8], p[9], 1e-5)
+    x = module.layer_norm(x + module.linear(context, p[6], p[7]), p[8], p[9])
     h = module.linear(activation.gelu(module.linear(x, p[10], p[11])), p[12], p[13])
-    return module.layer_norm(x + h, p[14], p[15], 1e-5)
+    return module.layer_norm(x + h, p[14], p[15])
 
 
 def _burnpy_adam(state: dict[str, Any], gradients: Params) -> None:
