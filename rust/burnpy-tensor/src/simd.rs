@@ -144,10 +144,9 @@ arch!(
 /// How many copies of a kernel the compiler makes. Each takes room in the library and time to compile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Copies {
-    /// The portable one: loops over integers wait for memory whatever the instructions.
+    /// The portable one: loops over integers wait for memory whatever the instructions, and doubles are not what is
+    /// trained in.
     One,
-    /// That and AVX2, which doubles use also where there is AVX-512.
-    Two,
     /// One for every level.
     All,
 }
@@ -173,15 +172,8 @@ pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
     }
     match level() {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => {
-            if matches!(K::COPIES, Copies::All) {
-                // SAFETY: a level is only ever in use after `is_available` has found its instructions.
-                unsafe { run_avx512(kernel) }
-            } else {
-                // SAFETY: as above; AVX-512 is not available without AVX2.
-                unsafe { run_avx2(kernel) }
-            }
-        }
+        // SAFETY: a level is only ever in use after `is_available` has found its instructions.
+        Level::Avx512 => unsafe { run_avx512(kernel) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
         Level::Avx2 => unsafe { run_avx2(kernel) },

@@ -24,8 +24,7 @@ macro_rules! plain {
     )*};
 }
 plain!(All: f32);
-plain!(Two: f64);
-plain!(One: u8 u16 u32 u64 i8 i16 i32 i64 half::f16 half::bf16);
+plain!(One: f64 u8 u16 u32 u64 i8 i16 i32 i64 half::f16 half::bf16);
 
 /// Elements that are computed into the first cache before they are stored past it.
 const TILE: usize = 1024;
