@@ -35,7 +35,7 @@ _TIME, _DATE = 0, 1 << 5 | 1
 class StoredZip:
     """Appends members that are not compressed; each is at hand as a whole, so that its header can be right at once.
 
-    ``zipfile`` computes the same checksum on one thread, at a quarter of the speed.
+    ``zipfile`` computes the same checksum on one thread.
 
     Args:
         write: takes the bytes of the archive in order.

@@ -54,7 +54,7 @@ impl Sink for SliceSink<'_> {
 
 /// Small pieces (header, padding, small tensors) are gathered up to this size: a write of 256 KiB runs at full speed,
 /// and a call for each of 100 000 small tensors would cost more than their bytes. A large tensor is written in pieces
-/// of it as well, which end at its multiples in the file: ext4 takes twice as long for one write of all.
+/// of it as well, which end at its multiples in the file: ext4 is slower at one write of all.
 const GATHER: usize = 256 << 10;
 
 /// From this length on, mapped bytes are fetched by a second thread while the first ones are written.
