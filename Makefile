@@ -88,7 +88,7 @@ interop: setup  ## let the real Burn read what burnpy wrote
 
 wheel: $(VENV)/.stamp-wheel  ## wheel and sdist in dist/, audited and tried in an empty environment
 	rm -rf dist
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --zig --compatibility manylinux_2_17 --out dist
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --zig --compatibility manylinux_2_17 --compression-level 9 --out dist
 	$(BIN)/maturin sdist --out dist
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/auditwheel show dist/*.whl
 	bash .ci/try-wheel $(BIN)/python dist
