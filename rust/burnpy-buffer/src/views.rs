@@ -1,7 +1,7 @@
 //! Other ways to look at the same elements: layouts made from layouts. The callers have checked their arguments; what
 //! they got wrong is a panic here.
 
-use crate::layout::{Axes, Layout, LayoutError, row_major_strides};
+use crate::layout::{Axes, Layout, row_major_strides};
 
 impl Layout {
     /// Axis `i` of the result is axis `order[i]` of this one.
@@ -132,19 +132,6 @@ impl Layout {
             expected *= size as isize;
         }
         Some(order)
-    }
-
-    /// The same shape and strides, from the block's start.
-    pub fn at_start(&self) -> Self {
-        Self { offset: 0, ..self.clone() }
-    }
-}
-
-impl TryFrom<&[usize]> for Layout {
-    type Error = LayoutError;
-
-    fn try_from(shape: &[usize]) -> Result<Self, LayoutError> {
-        Self::contiguous(shape)
     }
 }
 

@@ -7,11 +7,9 @@ use super::cast::cast_value;
 use super::half::is_half;
 use crate::dispatch_float;
 use crate::error::{Error, Result};
-use crate::parallel;
+use crate::kernels::map;
+use crate::kernels::ops::Add;
 use crate::value::Value;
-
-/// Elements that a task adds.
-const CHUNK: usize = 64 << 10;
 
 /// `sum + gradient`, in the memory of one of them where nobody else holds it.
 pub(crate) fn accumulate(mut sum: Value, mut gradient: Value) -> Result<Value> {
@@ -21,11 +19,11 @@ pub(crate) fn accumulate(mut sum: Value, mut gradient: Value) -> Result<Value> {
     }
     dispatch_float!(sum.dtype(), T => {
         if let (Some(out), Some(more)) = (sum.try_mut::<T>(), gradient.as_slice::<T>()) {
-            add_to(out, more);
+            map::binary_assign(Add, out, more);
             return Ok(sum);
         }
         if let (Some(out), Some(more)) = (gradient.try_mut::<T>(), sum.as_slice::<T>()) {
-            add_to(out, more);
+            map::binary_assign(Add, out, more);
             return Ok(gradient);
         }
     }, else => {});
@@ -35,11 +33,4 @@ pub(crate) fn accumulate(mut sum: Value, mut gradient: Value) -> Result<Value> {
         return cast_value(&add_values("backward", &wide(&sum)?, &wide(&gradient)?)?, dtype);
     }
     add_values("backward", &sum, &gradient)
-}
-
-fn add_to<T: Copy + Send + Sync + std::ops::AddAssign>(out: &mut [T], more: &[T]) {
-    parallel::chunks_mut(out, CHUNK, |i, part| {
-        let more = &more[i * CHUNK..];
-        part.iter_mut().zip(more).for_each(|(out, &more)| *out += more);
-    });
 }
