@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from burnpy.config import F32, Config, Variants
+from burnpy.config import F32, Config, NonNegative, Positive, Variants, same_as
 from burnpy.errors import ConfigError
 from tests.paths import GOLDEN
 
@@ -168,3 +168,49 @@ def test_a_number_that_json_cannot_hold_is_not_saved_and_nothing_is_lost(tmp_pat
 def test_a_file_that_is_not_there_raises_pythons_own_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         Inner.load(tmp_path / "none.json")
+
+
+class Pool(Config):
+    size: Positive
+    _: KW_ONLY
+    step: Positive = same_as("size")
+    pads: tuple[NonNegative, NonNegative] = (0, 0)
+    limit: Positive | None = None
+
+
+def test_a_default_that_is_another_field_is_taken_when_the_configuration_is_made() -> None:
+    assert Pool(3).step == 3
+    assert Pool(3, step=2).with_limit(1).step == 2
+    assert list(json.loads(str(Pool(3)))) == ["size", "limit", "step", "pads"]
+    assert Pool.load_binary(str(Pool(3, step=2)).encode()) == Pool(3, step=2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"size": 0}, ["Pool: size must be at least 1, got 0"]),
+        ({"size": 1, "step": -2}, ["step must be at least 1, got -2"]),
+        ({"size": 1, "pads": (0, -1)}, ["pads[1] must be at least 0, got -1"]),
+        ({"size": 1, "limit": 0}, ["limit must be at least 1, got 0"]),
+        ({"size": 1.5}, ["size must be an integer, got 1.5"]),
+    ],
+)
+def test_an_integer_below_its_bound_is_refused(arguments: dict[str, object], words: list[str]) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Pool(**arguments)  # type: ignore[arg-type]
+    assert all(word in str(caught.value) for word in words)
+    if isinstance(arguments["size"], int):
+        text = json.dumps({"limit": None, "step": 1, "pads": [0, 0]} | arguments)
+        with pytest.raises(ConfigError) as caught:
+            Pool.load_binary(text.encode())
+        assert caught.value.kind == "InvalidFormat"
+
+
+def test_a_variant_checks_what_it_carries() -> None:
+    with pytest.raises(ConfigError, match=r"Task.Pair: second must be a str, got 3"):
+        Pair(1.0, 3)  # type: ignore[arg-type]
+    assert Named(low=0.1).low == 0.10000000149011612
+
+
+def test_a_variant_that_carries_nothing_need_not_be_called() -> None:
+    assert Outer((1, 2), "x", task=Plain) == Outer((1, 2), "x", task=Plain())  # type: ignore[arg-type]

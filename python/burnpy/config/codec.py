@@ -13,8 +13,9 @@ from typing import Any
 
 from burnpy.config.number import float_text, round_to_f32
 from burnpy.config.variant import Variants
+from burnpy.errors import ConfigError
 
-__all__ = ["Mismatch", "checked", "decode", "encode", "ordered_fields"]
+__all__ = ["Mismatch", "check_fields", "checked", "decode", "encode", "ordered_fields"]
 
 
 class Mismatch(Exception):
@@ -127,10 +128,10 @@ def decode(value: Any, kind: Any, path: tuple[str, ...] = ()) -> Any:
         if not isinstance(value, kind):
             raise Mismatch(path, f"is {_shown(value)}, not {'true or false' if kind is bool else 'a text'}")
         return value
-    if kind is int:
+    if kind is int or _lowest(kind) is not None:
         if isinstance(value, bool) or not isinstance(value, int):
             raise Mismatch(path, f"is {_shown(value)}, not an integer")
-        return value
+        return _bounded(value, kind, path)
     if typing.get_origin(kind) in (tuple, list):
         return _decode_items(value, kind, path)
     if hasattr(kind, "from_json_value"):
@@ -209,6 +210,24 @@ def _decode_fields(value: Any, cls: type[Any], path: tuple[str, ...]) -> Any:
     return cls(**found)
 
 
+def check_fields(value: Any) -> None:
+    """Bring every field of a frozen dataclass into the form that its type wants; see :func:`checked`.
+
+    Raises:
+        ConfigError: a field is of another type; the message names it.
+    """
+    try:
+        for name, kind in ordered_fields(type(value)):
+            object.__setattr__(value, name, checked(getattr(value, name), kind, name))
+    except Mismatch as problem:
+        raise ConfigError(f"{_type_name(value)}: {problem}", kind="InvalidValue") from None
+
+
+def _type_name(value: Any) -> str:
+    """The name that messages begin with: with its choice, for a variant."""
+    return type(value).__qualname__ if isinstance(value, Variants) else type(value).__name__
+
+
 def checked(value: Any, kind: Any, name: str) -> Any:
     """A field's value as its type wants it: lists for tuples, whole numbers for floats, single precision rounded.
 
@@ -219,8 +238,8 @@ def checked(value: Any, kind: Any, name: str) -> Any:
     if value is None and optional:
         return None
     width = _float_width(kind)
-    if width or kind is int:
-        return _checked_number(value, width, name)
+    if width or kind is int or _lowest(kind) is not None:
+        return _bounded(_checked_number(value, width, name), kind, (name,))
     if kind in (bool, str) and not isinstance(value, kind):
         raise Mismatch((name,), f"must be a {kind.__name__}, got {value!r}")
     if typing.get_origin(kind) in (tuple, list):
@@ -233,6 +252,8 @@ def checked(value: Any, kind: Any, name: str) -> Any:
         pairs = enumerate(zip(items, kinds, strict=True))
         return typing.get_origin(kind)(checked(item, of, f"{name}[{i}]") for i, (item, of) in pairs)
     if isinstance(kind, type) and not isinstance(value, kind):
+        if isinstance(value, type) and issubclass(value, Variants) and issubclass(value, kind):
+            return value()  # a variant that carries nothing, named without being called
         raise Mismatch((name,), f"must be a {kind.__name__}, got {value!r}")
     return value
 
@@ -258,6 +279,21 @@ def _float_width(kind: Any) -> str | None:
     if typing.get_origin(kind) is typing.Annotated:
         return typing.get_args(kind)[1] if typing.get_args(kind)[0] is float else None
     return "f64" if kind is float else None
+
+
+def _lowest(kind: Any) -> int | None:
+    """The bound of an integer that is declared with one."""
+    if typing.get_origin(kind) is typing.Annotated and typing.get_args(kind)[0] is int:
+        bound = typing.get_args(kind)[1]
+        return bound if isinstance(bound, int) else None
+    return None
+
+
+def _bounded(value: Any, kind: Any, path: tuple[str, ...]) -> Any:
+    lowest = _lowest(kind)
+    if lowest is not None and value < lowest:
+        raise Mismatch(path, f"must be at least {lowest}, got {value}")
+    return value
 
 
 def _without_none(kind: Any) -> tuple[Any, bool]:

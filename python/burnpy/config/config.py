@@ -4,27 +4,41 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import KW_ONLY, dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, dataclass_transform
 
-from burnpy.config.codec import Mismatch, checked, decode, encode, ordered_fields
+from burnpy.config.codec import Mismatch, check_fields, decode, encode
 from burnpy.errors import ConfigError
 
 if TYPE_CHECKING:
     from burnpy._typing import PathLike
 
-__all__ = ["KW_ONLY", "Config"]
+__all__ = ["KW_ONLY", "Config", "same_as"]
+
+
+def same_as(name: str) -> Any:
+    """The default of a field that is the value of another one, taken when the configuration is made.
+
+    Example:
+        >>> class PoolConfig(Config):
+        ...     kernel_size: int
+        ...     _: KW_ONLY
+        ...     stride: int = same_as("kernel_size")
+        >>> PoolConfig(3).stride
+        3
+    """
+    return field(default=None, metadata={"computed": name})
 
 
 @dataclass_transform(frozen_default=True)
 class Config:
     """Base of configurations: a subclass is a frozen dataclass of what was chosen.
 
-    Required fields come first, by position; after a ``_: KW_ONLY`` line, those with a default, by keyword. Types
-    are checked when it is made, numbers of type ``F32`` are rounded to single precision. For each field after the line
-    there is ``with_<field>``, a changed copy. ``str()`` is the JSON that :meth:`save` writes: byte for byte what Burn
-    writes for the same fields.
+    Required fields come first, by position; after a ``_: KW_ONLY`` line, those with a default, by keyword. Types and
+    the bounds of ``NonNegative`` and ``Positive`` are checked when it is made, numbers of type ``F32`` are rounded to
+    single precision. For each field after the line there is ``with_<field>``, a changed copy. ``str()`` is the JSON that
+    :meth:`save` writes: byte for byte what Burn writes for the same fields.
 
     Raises:
         ConfigError: a value of the wrong type, with the field's name (also a ``ValueError``).
@@ -50,16 +64,15 @@ class Config:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         dataclass(frozen=True, repr=True)(cls)
-        for field in fields(cls):  # type: ignore[arg-type]
-            if field.kw_only and not hasattr(cls, f"with_{field.name.rstrip('_')}"):
-                setattr(cls, f"with_{field.name.rstrip('_')}", _setter(field.name))
+        for member in fields(cls):  # type: ignore[arg-type]
+            if member.kw_only and not hasattr(cls, f"with_{member.name.rstrip('_')}"):
+                setattr(cls, f"with_{member.name.rstrip('_')}", _setter(member.name))
 
     def __post_init__(self) -> None:
-        try:
-            for name, kind in ordered_fields(type(self)):
-                object.__setattr__(self, name, checked(getattr(self, name), kind, name))
-        except Mismatch as problem:
-            raise ConfigError(f"{type(self).__name__}: {problem}", kind="InvalidValue") from None
+        for member in fields(self):  # type: ignore[arg-type]
+            if getattr(self, member.name) is None and "computed" in member.metadata:
+                object.__setattr__(self, member.name, getattr(self, member.metadata["computed"]))
+        check_fields(self)
         self.validate()
 
     def validate(self) -> None:

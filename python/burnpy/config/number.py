@@ -5,10 +5,16 @@ import struct
 from decimal import Decimal
 from typing import Annotated
 
-__all__ = ["F32", "float_text", "round_to_f32"]
+__all__ = ["F32", "NonNegative", "Positive", "float_text", "round_to_f32"]
 
 F32 = Annotated[float, "f32"]
 """A float that Burn keeps in single precision: rounded when the configuration is made, written in its shortest form."""
+
+NonNegative = Annotated[int, 0]
+"""An integer of at least 0: a size, where Burn has an unsigned integer."""
+
+Positive = Annotated[int, 1]
+"""An integer of at least 1."""
 
 
 def round_to_f32(value: float) -> float:

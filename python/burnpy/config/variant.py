@@ -44,6 +44,11 @@ class Variants:
         of._variants[name] = cls
         setattr(of, name, cls)
 
+    def __post_init__(self) -> None:
+        from burnpy.config.codec import check_fields  # that module knows this one
+
+        check_fields(self)
+
     @classmethod
     def variants(cls) -> dict[str, type[Any]]:
         """The variants by name, in the order of their declaration."""
