@@ -37,8 +37,8 @@ class Config:
 
     Required fields come first, by position; after a ``_: KW_ONLY`` line, those with a default, by keyword. Types and
     the bounds of ``NonNegative`` and ``Positive`` are checked when it is made, numbers of type ``F32`` are rounded to
-    single precision. For each field after the line there is ``with_<field>``, a changed copy. ``str()`` is the JSON that
-    :meth:`save` writes: byte for byte what Burn writes for the same fields.
+    single precision. For each field after the line there is ``with_<field>``, a changed copy. ``str()`` is the JSON
+    that :meth:`save` writes: byte for byte what Burn writes for the same fields.
 
     Raises:
         ConfigError: a value of the wrong type, with the field's name (also a ``ValueError``).
