@@ -24,24 +24,34 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from burnpy import autodiff, errors, jax, numpy, pack, store, tensor, torch
+    from burnpy import autodiff, config, errors, jax, module, numpy, pack, store, tensor, torch
     from burnpy._core import Device, Tensor, get_num_threads, manual_seed, set_num_threads
     from burnpy._shards import save_sharded
+    from burnpy.config import Config
+    from burnpy.module import EnumModule, Module, Param, ParamGroup, ParamId
     from burnpy.store.checkpoint import open
     from burnpy.store.convert import convert
     from burnpy.tensor.recording import no_grad
 
 __all__ = [
     "BurnpyError",
+    "Config",
     "Device",
+    "EnumModule",
+    "Module",
+    "Param",
+    "ParamGroup",
+    "ParamId",
     "Tensor",
     "__version__",
     "autodiff",
+    "config",
     "convert",
     "errors",
     "get_num_threads",
     "jax",
     "manual_seed",
+    "module",
     "no_grad",
     "numpy",
     "open",
@@ -54,9 +64,15 @@ __all__ = [
     "torch",
 ]
 
-_MODULES = {"autodiff", "errors", "jax", "numpy", "pack", "store", "tensor", "torch"}
+_MODULES = {"autodiff", "config", "errors", "jax", "module", "numpy", "pack", "store", "tensor", "torch"}
 _HOMES = {
+    "Config": "burnpy.config",
     "Device": "burnpy._core",
+    "EnumModule": "burnpy.module",
+    "Module": "burnpy.module",
+    "Param": "burnpy.module",
+    "ParamGroup": "burnpy.module",
+    "ParamId": "burnpy.module",
     "Tensor": "burnpy._core",
     "convert": "burnpy.store.convert",
     "get_num_threads": "burnpy._core",

@@ -25,7 +25,9 @@ __all__ = [
     "MAX_TENSOR_SIZE",
     "TENSOR_ALIGNMENT",
     "AtomicFile",
+    "Cell",
     "Device",
+    "Draw",
     "ForeignFile",
     "ForeignView",
     "Gradients",
@@ -33,10 +35,12 @@ __all__ = [
     "Memory",
     "Reader",
     "Regex",
+    "RuleState",
     "Scalar",
     "Tensor",
     "TensorEntry",
     "TensorInfo",
+    "UpdateRule",
     "View",
     "Writer",
     "__version__",
@@ -81,6 +85,7 @@ __all__ = [
     "max_pool1d_with_indices",
     "max_pool2d",
     "max_pool2d_with_indices",
+    "new_stream",
     "pickle_data",
     "plain_tensor",
     "random_state",
@@ -95,6 +100,7 @@ __all__ = [
     "set_recording",
     "stage_file",
     "stage_safetensors",
+    "take_gradients",
     "transpose_rows",
     "unfold4d",
 ]
@@ -662,6 +668,15 @@ class Tensor:
         *,
         dtype: Any | None = None,
     ) -> Tensor: ...
+    @staticmethod
+    def random_from(
+        draw: Draw,
+        shape: _Ints,
+        distribution: Distribution | None = None,
+        device: Device | None = None,
+        *,
+        dtype: Any = None,
+    ) -> Tensor: ...
     def random_like(self, distribution: Distribution | None = None) -> Tensor: ...
     def one_hot(self, num_classes: _int) -> Tensor: ...
     def one_hot_fill(
@@ -1197,3 +1212,88 @@ def restore_tensor(
 def plain_tensor(data: Any, shape: Sequence[int] | None = None, dtype: Any = None, /) -> Tensor: ...
 def difference(left: Tensor, right: Tensor, /) -> str | None: ...
 def difference_beyond(left: Tensor, right: Tensor, relative: float, absolute: float, /) -> str | None: ...
+
+@final
+class Draw:
+    def __new__(cls, seed: _int, stream: _int, offset: _int) -> Self: ...
+    def __eq__(self, other: object, /) -> _bool: ...
+    def __ne__(self, other: object, /) -> _bool: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+def new_stream() -> Draw: ...
+
+@final
+class Cell:
+    def __new__(cls, tensor: Tensor, /) -> Self: ...
+    def get(self) -> Tensor: ...
+    def set(self, tensor: Tensor, /) -> None: ...
+
+@final
+class RuleState:
+    def __new__(cls, time: _int = 0, tensors: Sequence[Tensor | None] = ...) -> Self: ...
+    @property
+    def time(self) -> _int: ...
+    @property
+    def tensors(self) -> tuple[Tensor | None, ...]: ...
+    def clone(self) -> RuleState: ...
+
+@final
+class UpdateRule:
+    @staticmethod
+    def sgd(
+        *, weight_decay: _float | None = None, momentum: tuple[_float, _float, _bool] | None = None
+    ) -> UpdateRule: ...
+    @staticmethod
+    def adam(
+        *,
+        beta_1: _float,
+        beta_2: _float,
+        epsilon: _float,
+        weight_decay: _float | None = None,
+        amsgrad: _bool = False,
+    ) -> UpdateRule: ...
+    @staticmethod
+    def adamw(
+        *,
+        beta_1: _float,
+        beta_2: _float,
+        epsilon: _float,
+        weight_decay: _float,
+        cautious_weight_decay: _bool = False,
+        amsgrad: _bool = False,
+    ) -> UpdateRule: ...
+    @staticmethod
+    def adagrad(*, lr_decay: _float, epsilon: _float, weight_decay: _float | None = None) -> UpdateRule: ...
+    @staticmethod
+    def rmsprop(
+        *,
+        alpha: _float,
+        momentum: _float,
+        epsilon: _float,
+        centered: _bool,
+        weight_decay: _float | None = None,
+    ) -> UpdateRule: ...
+    @staticmethod
+    def adan(
+        *,
+        beta_1: _float,
+        beta_2: _float,
+        beta_3: _float,
+        epsilon: _float,
+        weight_decay: _float,
+        no_prox: _bool,
+    ) -> UpdateRule: ...
+    @staticmethod
+    def lion(*, beta_1: _float, beta_2: _float, weight_decay: _float) -> UpdateRule: ...
+    @property
+    def num_states(self) -> _int: ...
+    def step(
+        self,
+        cells: Sequence[Cell],
+        gradients: Sequence[Tensor],
+        states: Sequence[RuleState],
+        lr: _float,
+        /,
+    ) -> None: ...
+
+def take_gradients(gradients: Gradients, cells: Sequence[Cell], /) -> list[Tensor | None]: ...

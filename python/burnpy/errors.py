@@ -24,6 +24,7 @@ __all__ = [
     "IoError",
     "MetadataDeserializationError",
     "MetadataSerializationError",
+    "ParamGroupError",
     "PickleError",
     "PytorchError",
     "PytorchStoreError",
@@ -254,6 +255,10 @@ class PickleError(PytorchError):
 
     def __init__(self, message: str = "", *, kind: str = "Pickle") -> None:
         super().__init__(message, kind=kind)
+
+
+class ParamGroupError(BurnpyError, ValueError):
+    """A group of parameters cannot be made, as its pattern is invalid, or cannot be written."""
 
 
 class TensorError(BurnpyError):

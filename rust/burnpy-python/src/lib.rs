@@ -75,13 +75,14 @@ mod _core {
     use super::tensor_info::PyTensorInfo;
     #[pymodule_export]
     use super::tensors::{
-        PyDevice, PyGradients, PyTensor, adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d,
-        affine_grid_2d, apply_function, attention, avg_pool1d, avg_pool2d, avg_pool3d, batch_norm,
-        batch_norm_train, checkpoint, conv_transpose1d, conv_transpose2d, conv_transpose3d, conv1d, conv2d,
-        conv3d, cross_entropy, ctc_loss, deform_conv2d, difference, difference_beyond, einsum, embedding,
-        fold4d, get_num_threads, grid_sample_2d, interpolate, layer_norm, linear, manual_seed, max_pool1d,
-        max_pool1d_with_indices, max_pool2d, max_pool2d_with_indices, plain_tensor, random_state,
-        restore_tensor, rms_norm, set_num_threads, set_random_state, set_recording, unfold4d,
+        PyCell, PyDevice, PyDraw, PyGradients, PyRuleState, PyTensor, PyUpdateRule, adaptive_avg_pool1d,
+        adaptive_avg_pool2d, adaptive_avg_pool3d, affine_grid_2d, apply_function, attention, avg_pool1d,
+        avg_pool2d, avg_pool3d, batch_norm, batch_norm_train, checkpoint, conv_transpose1d, conv_transpose2d,
+        conv_transpose3d, conv1d, conv2d, conv3d, cross_entropy, ctc_loss, deform_conv2d, difference,
+        difference_beyond, einsum, embedding, fold4d, get_num_threads, grid_sample_2d, interpolate,
+        layer_norm, linear, manual_seed, max_pool1d, max_pool1d_with_indices, max_pool2d,
+        max_pool2d_with_indices, new_stream, plain_tensor, random_state, restore_tensor, rms_norm,
+        set_num_threads, set_random_state, set_recording, take_gradients, unfold4d,
     };
     #[pymodule_export]
     use super::transpose::transpose_rows;

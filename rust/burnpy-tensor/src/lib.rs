@@ -39,5 +39,5 @@ mod value;
 pub use burnpy_buffer::{DType, Layout};
 pub use element::{BOOL, Element, Kind};
 pub use error::{Error, ErrorKind, Result};
-pub use tensor::Tensor;
+pub use tensor::{Place, Tensor};
 pub use value::Value;

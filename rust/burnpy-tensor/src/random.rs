@@ -32,7 +32,7 @@ thread_local! {
 }
 
 /// A stretch of random blocks that nobody else draws.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Draw {
     /// Seed of the generator.
     pub seed: u64,

@@ -26,6 +26,21 @@ pub struct Tensor {
     autodiff: bool,
 }
 
+/// A tensor without its elements: its place in the graph, and whether its device does autodiff.
+#[derive(Debug)]
+pub struct Place {
+    node: Option<Arc<Node>>,
+    autodiff: bool,
+}
+
+impl Place {
+    /// The tensor of these elements at this place.
+    #[must_use]
+    pub fn with(self, value: Value) -> Tensor {
+        Tensor { value, node: self.node, autodiff: self.autodiff }
+    }
+}
+
 impl From<Value> for Tensor {
     /// A plain tensor: no part of any graph.
     fn from(value: Value) -> Self {
@@ -46,6 +61,11 @@ impl Tensor {
     /// The elements, without the graph.
     pub fn into_value(self) -> Value {
         self.value
+    }
+
+    /// The elements, and what makes this tensor of them again.
+    pub fn into_parts(self) -> (Value, Place) {
+        (self.value, Place { node: self.node, autodiff: self.autodiff })
     }
 
     /// The place in the graph, if it is tracked.

@@ -11,6 +11,7 @@ use super::device::{PyDevice, default_dtype};
 use super::gate;
 use super::methods::{unary, with_number};
 use super::number::Number;
+use super::random::PyDraw;
 use super::tensor::PyTensor;
 use crate::array::type_name;
 
@@ -140,6 +141,22 @@ impl PyTensor {
     ) -> PyResult<Self> {
         let dtype = or_default(dtype, Kind::Float);
         made(py, &shape, device, || Tensor::random(&shape, Drawn::or_default(distribution), dtype))
+    }
+
+    /// Random numbers of a stream: a function of it, the shape and the distribution alone. Floats unless a dtype is given.
+    #[staticmethod]
+    #[pyo3(signature = (draw, shape, distribution=None, device=None, *, dtype=None))]
+    fn random_from(
+        py: Python<'_>,
+        draw: &Bound<'_, PyDraw>,
+        shape: Shape,
+        distribution: Option<Drawn>,
+        device: Device<'_, '_>,
+        dtype: Option<TensorDType>,
+    ) -> PyResult<Self> {
+        let (dtype, draw) = (or_default(dtype, Kind::Float), draw.get().0);
+        let distribution = Drawn::or_default(distribution);
+        made(py, &shape, device, || Tensor::random_from(draw, &shape, distribution, dtype))
     }
 
     /// Random numbers of the same shape, dtype and device.

@@ -6,6 +6,7 @@ mod argument;
 mod arithmetic;
 mod array;
 mod autodiff;
+mod cell;
 mod compare;
 mod create;
 mod creation;
@@ -33,9 +34,11 @@ mod softmax;
 mod sorting;
 mod tensor;
 mod threads;
+mod update_rule;
 mod windows;
 
 pub(crate) use autodiff::{apply_function, checkpoint, set_recording};
+pub(crate) use cell::{PyCell, take_gradients};
 pub(crate) use data::{difference, difference_beyond, plain_tensor};
 pub(crate) use device::PyDevice;
 pub(crate) use functional::{
@@ -45,9 +48,10 @@ pub(crate) use gradients::PyGradients;
 pub(crate) use images::{affine_grid_2d, grid_sample_2d, interpolate};
 pub(crate) use linalg::einsum;
 pub(crate) use pickle::restore_tensor;
-pub(crate) use random::{manual_seed, random_state, set_random_state};
+pub(crate) use random::{PyDraw, manual_seed, new_stream, random_state, set_random_state};
 pub(crate) use tensor::PyTensor;
 pub(crate) use threads::{get_num_threads, set_num_threads};
+pub(crate) use update_rule::{PyRuleState, PyUpdateRule};
 pub(crate) use windows::{
     adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d, avg_pool1d, avg_pool2d, avg_pool3d,
     conv_transpose1d, conv_transpose2d, conv_transpose3d, conv1d, conv2d, conv3d, deform_conv2d, fold4d,

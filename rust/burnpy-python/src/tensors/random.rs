@@ -1,7 +1,8 @@
-//! The state of random numbers.
+//! The state of random numbers, and streams of them.
 
-use burnpy_tensor::random;
+use burnpy_tensor::random::{self, Draw};
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 
 /// Starts random numbers again from a seed: the same seed and the same calls give the same numbers, with any number of
 /// threads.
@@ -24,4 +25,41 @@ pub(crate) fn random_state() -> (u64, u64, u64, u64) {
 pub(crate) fn set_random_state(state: (u64, u64, u64, u64)) {
     let (seed, stream, offset, next_stream) = state;
     random::set_state(random::State { seed, stream, offset, next_stream });
+}
+
+/// A stream of random numbers of its own: what is drawn from it depends on it alone, not on when it is drawn.
+///
+/// Example:
+///     >>> from burnpy import Tensor, manual_seed
+///     >>> manual_seed(7)
+///     >>> first = Tensor.random_from(new_stream(), (2,))
+///     >>> manual_seed(7)
+///     >>> bool(first.equal(Tensor.random_from(new_stream(), (2,))).all().item())
+///     True
+#[pyclass(frozen, eq, name = "Draw", module = "burnpy._core")]
+#[derive(PartialEq)]
+pub(crate) struct PyDraw(pub(crate) Draw);
+
+#[pymethods]
+impl PyDraw {
+    #[new]
+    fn new(seed: u64, stream: u64, offset: u64) -> Self {
+        Self(Draw { seed, stream, offset })
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (u64, u64, u64)) {
+        let Draw { seed, stream, offset } = slf.get().0;
+        (slf.get_type(), (seed, stream, offset))
+    }
+
+    fn __repr__(&self) -> String {
+        let Draw { seed, stream, offset } = self.0;
+        format!("Draw(seed={seed}, stream={stream}, offset={offset})")
+    }
+}
+
+/// A stream of random numbers that nobody else draws from.
+#[pyfunction]
+pub(crate) fn new_stream() -> PyDraw {
+    PyDraw(random::new_stream())
 }

@@ -23,4 +23,4 @@ pub use adan::Adan;
 pub use lion::Lion;
 pub use rmsprop::RmsProp;
 pub use sgd::{Momentum, Sgd};
-pub use step::{Rule, Slot, step};
+pub use step::{MAX_STATES, Rule, Slot, step};

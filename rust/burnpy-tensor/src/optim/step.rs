@@ -14,7 +14,7 @@ use crate::value::Value;
 const CHUNK: usize = 16 << 10;
 
 /// Room for the state tensors of a rule: Adan has four.
-pub(super) const MAX_STATES: usize = 4;
+pub const MAX_STATES: usize = 4;
 
 /// A rule that treats every element by itself, with its hyper-parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
