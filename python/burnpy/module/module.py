@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from burnpy._core import Device
+from burnpy._core import Device, Tensor
+from burnpy.errors import DTypeError
 from burnpy.module.display import DisplaySettings, display
 from burnpy.module.flag import Flag
 from burnpy.module.group import ParamGroup
@@ -165,11 +166,14 @@ class Module:
             DTypeError: it is no dtype of floats.
         """
 
+        if Tensor.zeros((0,)).cast(dtype).kind != "float":
+            raise DTypeError(f"cast: the parameters of floats cannot become {dtype}", dtype=str(dtype))
+
         def leaf(_: str, leaf: Leaf) -> Leaf:
             if isinstance(leaf, RunningState):
                 return RunningState(leaf.value_sync().cast(dtype), id=leaf.id)
             if isinstance(leaf, Param) and leaf.kind == "float":
-                return leaf.map(lambda value: value.inner().cast(dtype).to_device(value.device))
+                return leaf.map(lambda value: _beside(value, value.inner().cast(dtype)))
             return leaf
 
         return self._rebuilt(leaf)
@@ -222,6 +226,11 @@ class Module:
         return self.display()
 
     __repr__ = __str__
+
+
+def _beside(value: Tensor, other: Tensor) -> Tensor:
+    """A plain tensor on the device of a value."""
+    return other.autodiff() if value.is_autodiff() else other
 
 
 def _size(shape: tuple[int, ...]) -> int:

@@ -228,6 +228,17 @@ class Param:
             param._lazy = param._lazy.moved(device)
         return param
 
+    def __getstate__(self) -> tuple[object, ...]:
+        # An undrawn value is drawn: the function that draws it is no data.
+        value, autodiff = self.base().inner(), self.lazy_device().is_autodiff()
+        return (self.id, value, autodiff, self._active, self._load_mapper, self._save_mapper, self.reparam)
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        id, value, autodiff, active, load_mapper, save_mapper, reparam = state
+        value = value.autodiff() if autodiff else value
+        self.__init__(id, None, _with_grad(value, active and value.kind == "float"), active)  # type: ignore[misc]
+        self._load_mapper, self._save_mapper, self.reparam = load_mapper, save_mapper, reparam
+
     def __repr__(self) -> str:
         return f"Param: {self.id}"
 

@@ -75,5 +75,11 @@ class RunningState:
         """The same value and id in independent storage, folded."""
         return RunningState(self.value_sync(), id=self.id)
 
+    def __getstate__(self) -> tuple[ParamId, Tensor]:
+        return self.id, self.value_sync()
+
+    def __setstate__(self, state: tuple[ParamId, Tensor]) -> None:
+        self.__init__(state[1], id=state[0])  # type: ignore[misc]
+
     def __repr__(self) -> str:
         return "RunningState"
