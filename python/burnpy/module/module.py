@@ -165,7 +165,6 @@ class Module:
         Raises:
             DTypeError: it is no dtype of floats.
         """
-
         if Tensor.zeros((0,)).cast(dtype).kind != "float":
             raise DTypeError(f"cast: the parameters of floats cannot become {dtype}", dtype=str(dtype))
 
