@@ -28,6 +28,10 @@ __all__ = [
     "PickleError",
     "PytorchError",
     "PytorchStoreError",
+    "RecordError",
+    "RecordIoError",
+    "RecordValidationError",
+    "RecordWarning",
     "SafetensorsStoreError",
     "ScalarConversionError",
     "ShapeError",
@@ -236,6 +240,34 @@ class SafetensorsStoreError(StoreError):
 
 class PytorchStoreError(StoreError):
     """A ``PytorchStore`` failed: ``Reader``, ``Io``, ``TensorNotFound``, ``ValidationFailed`` or ``Other``."""
+
+
+class RecordError(BurnpyError):
+    """A record cannot be written, read or loaded."""
+
+
+class RecordIoError(RecordError):
+    """A record's container is at fault: its error is the ``__cause__``. Burn's ``RecordError::Io``."""
+
+
+class RecordValidationError(RecordError):
+    """A record does not fit what it is loaded into, which is as it was. Burn's ``RecordError::Validation``.
+
+    Attributes:
+        report: all that does not fit, and what would have been loaded; ``None`` if it was not compared.
+
+    Example:
+        >>> RecordValidationError("1 missing").report is None
+        True
+    """
+
+    def __init__(self, message: str = "", *, report: Any = None) -> None:
+        super().__init__(message)
+        self.report = report
+
+
+class RecordWarning(UserWarning):
+    """A part of a record was not used, or a part of what it was loaded into starts anew."""
 
 
 class PytorchError(BurnpyError):

@@ -1,0 +1,82 @@
+"""What all records share: the way to a file and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Self
+
+from burnpy import pack
+from burnpy.errors import RecordIoError
+from burnpy.pack import Reader, Scalar, Writer
+
+if TYPE_CHECKING:
+    from burnpy._typing import PathLike
+
+__all__ = ["Record"]
+
+
+class Record:
+    """Base of the three kinds of record: burnpacks whose content is known. Nothing in a file says which kind it is.
+
+    Raises:
+        RecordIoError: from all methods, if the container is at fault; its error is the ``__cause__``.
+        FileNotFoundError, PermissionError, IsADirectoryError: from the system.
+    """
+
+    def save(
+        self, path: PathLike, *, overwrite: bool = True, auto_extension: bool = True, durable: bool = True
+    ) -> None:
+        """Write a file, whole or not at all.
+
+        Args:
+            path: where; ``.bpk`` is appended to a name without extension.
+            overwrite: whether a file that is there is replaced. It may be the one that the record was loaded from.
+            auto_extension: whether ``.bpk`` is appended.
+            durable: whether to wait until the disk has it.
+        """
+        with _told():
+            self._writer().auto_extension(auto_extension).overwrite(overwrite).write_to_file(
+                path, durable=durable
+            )
+
+    @classmethod
+    def load(cls, path: PathLike, *, auto_extension: bool = True) -> Self:
+        """Open a file; tensors are read when they are used, and never copied before they are changed.
+
+        Args:
+            path: where; if nothing is there, it is tried with ``.bpk``.
+            auto_extension: whether it is.
+        """
+        with _told():
+            return cls._read(Reader.from_file(path) if auto_extension else Reader.from_file_exact(path))
+
+    def into_bytes(self) -> bytes:
+        """The file in memory."""
+        with _told():
+            return self._writer().into_bytes()
+
+    @classmethod
+    def from_bytes(cls, data: Any) -> Self:
+        """The record of a file in memory, which is shared and must not change."""
+        with _told():
+            return cls._read(Reader.from_bytes(data))
+
+    def _writer(self) -> Writer:
+        return Writer(*self._content())
+
+    def _content(self) -> tuple[Sequence[pack.Tensor], Mapping[str, str], Mapping[str, Scalar]]:
+        """Tensors in the order of the data, metadata and scalars."""
+        raise NotImplementedError
+
+    @classmethod
+    def _read(cls, reader: Reader) -> Self:
+        raise NotImplementedError
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    try:
+        yield
+    except pack.Error as error:
+        raise RecordIoError(str(error)) from error
