@@ -24,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from burnpy import autodiff, config, errors, jax, module, numpy, pack, store, tensor, torch
+    from burnpy import autodiff, config, errors, jax, lr_scheduler, module, numpy, pack, store, tensor, torch
     from burnpy._core import Device, Tensor, get_num_threads, manual_seed, set_num_threads
     from burnpy._shards import save_sharded
     from burnpy.config import Config
@@ -50,6 +50,7 @@ __all__ = [
     "errors",
     "get_num_threads",
     "jax",
+    "lr_scheduler",
     "manual_seed",
     "module",
     "no_grad",
@@ -64,7 +65,19 @@ __all__ = [
     "torch",
 ]
 
-_MODULES = {"autodiff", "config", "errors", "jax", "module", "numpy", "pack", "store", "tensor", "torch"}
+_MODULES = {
+    "autodiff",
+    "config",
+    "errors",
+    "jax",
+    "lr_scheduler",
+    "module",
+    "numpy",
+    "pack",
+    "store",
+    "tensor",
+    "torch",
+}
 _HOMES = {
     "Config": "burnpy.config",
     "Device": "burnpy._core",
