@@ -34,6 +34,11 @@ class Classes(Task, of=Task):
     value: int
 
 
+class Graded(Task, of=Task):
+    as_object = True
+    value: int
+
+
 class Named(Task, of=Task):
     _: KW_ONLY
     low: F32 = -1.0
@@ -78,6 +83,7 @@ def test_keys_come_required_first_then_optional_then_defaulted() -> None:
     [
         (Plain(), '"Plain"'),
         (Classes(3), '{"Classes": 3}'),
+        (Graded(3), '{"Graded": {"value": 3}}'),
         (Named(low=0.5), '{"Named": {"low": 0.5, "name": "a"}}'),
         (Pair(42.0, "b"), '{"Pair": [42.0, "b"]}'),
     ],

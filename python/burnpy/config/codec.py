@@ -85,7 +85,7 @@ def _encode_variant(value: Variants, path: tuple[str, ...], depth: int) -> str:
     name, members = type(value).__name__, ordered_fields(type(value))
     if not members:
         return json.dumps(name)
-    if [member for member, _ in members] == ["value"]:
+    if _is_bare(type(value), members):
         return _block("{}", [(name, value.value, members[0][1])], path, depth)  # type: ignore[attr-defined]
     inner = [
         (None if value.as_list else json_key(type(value), key), getattr(value, key), kind)
@@ -94,6 +94,11 @@ def _encode_variant(value: Variants, path: tuple[str, ...], depth: int) -> str:
     text = _block("[]" if value.as_list else "{}", inner, (*path, name), depth + 1)
     indent = "  " * (depth + 1)
     return f"{{\n{indent}{json.dumps(name)}: {text}\n{'  ' * depth}}}"
+
+
+def _is_bare(cls: type[Variants], members: list[tuple[str, Any]]) -> bool:
+    """Whether a variant carries one value without a name."""
+    return [member for member, _ in members] == ["value"] and not cls.as_object
 
 
 def _block(
@@ -175,7 +180,7 @@ def _decode_variant(value: Any, kind: type[Variants], path: tuple[str, ...]) -> 
         raise Mismatch(path, f"is {_shown(value)}: {name} has {len(members)} values")
     if not members:
         return cls()
-    if [member for member, _ in members] == ["value"]:
+    if _is_bare(cls, members):
         return cls(decode(content, members[0][1], (*path, name)))
     if cls.as_list:
         kinds = tuple(kind for _, kind in members)

@@ -13,7 +13,8 @@ class Variants:
     """Base of a choice. Its variants are nested classes of it, frozen dataclasses of what they carry.
 
     Written as Burn's JSON writes enums: a variant without fields as its name, one with a field called ``value`` as
-    ``{name: value}``, any other as ``{name: {field: value}}``, or as a list where the class sets ``as_list``.
+    ``{name: value}``, any other as ``{name: {field: value}}``. A class that sets ``as_list`` is written as a list of
+    its values instead, and one that sets ``as_object`` also names a single ``value``.
 
     A variant says what it is one ``of``; where the class itself is named otherwise, its ``name`` in Python and JSON.
 
@@ -29,6 +30,7 @@ class Variants:
     """
 
     as_list: ClassVar[bool] = False
+    as_object: ClassVar[bool] = False
     _variants: ClassVar[dict[str, type[Any]]]
 
     def __init_subclass__(

@@ -108,6 +108,7 @@ def _normal(shape: tuple[int, ...], mean: float, std: float, draw: Draw) -> Tens
 class _Constant(Initializer, of=Initializer, name="Constant"):
     """``value`` everywhere."""
 
+    as_object = True
     value: float
 
     def fill(self, shape: tuple[int, ...], fan_in: int | None, fan_out: int | None, draw: Draw) -> Tensor:
