@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["TensorData", "Tolerance"]
 
 # The smallest positive normal number of each dtype.
-_SMALLEST = {"f64": float_info.min, "f32": 2.0**-126, "flex32": 2.0**-126, "bf16": 2.0**-126, "f16": 2.0**-14}
+SMALLEST_NORMAL = {"f64": float_info.min, "f32": 2.0**-126, "flex32": 2.0**-126, "bf16": 2.0**-126, "f16": 2.0**-14}
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Tolerance:
 
     def parts(self, dtype: str) -> tuple[float, float]:
         """The relative and the absolute part for a dtype."""
-        absolute = 64 * _SMALLEST.get(dtype, 0.0) if self.abs is None else self.abs
+        absolute = 64 * SMALLEST_NORMAL.get(dtype, 0.0) if self.abs is None else self.abs
         if dtype not in ("f16", "bf16"):
             return self.rel, absolute
         return (
