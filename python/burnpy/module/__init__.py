@@ -6,18 +6,24 @@ from burnpy.module.display import DisplaySettings
 from burnpy.module.flag import Flag
 from burnpy.module.group import ParamGroup
 from burnpy.module.initializer import Initializer
+from burnpy.module.lora import Lora, LoraAdapter, QLora
 from burnpy.module.module import Module
-from burnpy.module.param import Param, Reparameterization
+from burnpy.module.param import Param
 from burnpy.module.param_id import ParamId
+from burnpy.module.quantizer import Calibration, Quantizer
+from burnpy.module.reparameterization import Reparameterization, Reparameterizer
 from burnpy.module.running_state import RunningState
 from burnpy.module.visitor import ModuleMapper, ModuleVisitor
 
 __all__ = [
     "ArrayModule",
+    "Calibration",
     "DisplaySettings",
     "EnumModule",
     "Flag",
     "Initializer",
+    "Lora",
+    "LoraAdapter",
     "Module",
     "ModuleMapper",
     "ModuleVisitor",
@@ -25,6 +31,9 @@ __all__ = [
     "ParamGroup",
     "ParamGroupError",
     "ParamId",
+    "QLora",
+    "Quantizer",
     "Reparameterization",
+    "Reparameterizer",
     "RunningState",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from burnpy._core import Device, Tensor
-from burnpy.errors import DTypeError
+from burnpy.errors import DTypeError, ShapeError
 from burnpy.module.display import DisplaySettings, display
 from burnpy.module.flag import Flag
 from burnpy.module.group import ParamGroup
@@ -16,6 +16,9 @@ from burnpy.module.traversal import Leaf, children, container_type, leaves, rebu
 from burnpy.module.visitor import ModuleMapper, ModuleVisitor
 
 if TYPE_CHECKING:
+    from burnpy.module.lora import Lora, QLora
+    from burnpy.module.quantizer import Quantizer
+    from burnpy.module.reparameterization import Reparameterizer
     from burnpy.record import ModuleRecord
 
 __all__ = ["Module"]
@@ -177,6 +180,72 @@ class Module:
 
         return self._rebuilt(leaf)
 
+    def apply_reparameterization(self, reparameterizer: Reparameterizer) -> Self:
+        """A module whose parameters of floats are seen through what they are given. This one stays as it is.
+
+        Raises:
+            ValueError: a parameter that is given something has something already.
+        """
+        from burnpy.module.reparameterization import attached
+
+        def leaf(path: str, leaf: Leaf) -> Leaf:
+            if isinstance(leaf, Param) and leaf.kind == "float":
+                return attached(reparameterizer, path, leaf)
+            return leaf if isinstance(leaf, Flag) else leaf.clone()
+
+        return self._rebuilt(leaf)
+
+    def apply_lora(self, lora: Lora) -> Self:
+        """A module whose matrices are frozen, with two thin factors each that train. This one stays as it is.
+
+        Everything else is frozen too, until :meth:`unfreeze` or :meth:`set_require_grad`.
+
+        Raises:
+            ValueError: a matrix has a reparameterization already.
+        """
+        return self.apply_reparameterization(lora)
+
+    def apply_qlora(self, qlora: QLora) -> Self:
+        """:meth:`quantize_weights`, then :meth:`apply_lora`. This one stays as it is."""
+        return self.quantize_weights(qlora.quantizer).apply_lora(qlora.lora)
+
+    def materialize(self) -> Self:
+        """A module with plain parameters: what they are seen through is folded into them, and gone.
+
+        A quantized base becomes dense. Ids stay, and whether the base trains. This one stays as it is.
+        """
+        module = self._rebuilt(_folded)
+        for leaf in [leaf for _, leaf in module.named_params() if isinstance(leaf, Param)]:
+            leaf.reparam = None
+        return module
+
+    def quantize_weights(self, quantizer: Quantizer) -> Self:
+        """A module whose parameters of floats are stored in few bits, and train no more. This one stays as it is.
+
+        Biases are quantized too; :meth:`quantize_weights_group` chooses. Values are made floats again on every use.
+
+        Raises:
+            DTypeError: a parameter is quantized already.
+
+        Unlike Burn: running statistics stay as they are.
+        """
+        return self.quantize_weights_group(quantizer, quantizer.group)
+
+    def quantize_weights_group(self, quantizer: Quantizer, group: ParamGroup) -> Self:
+        """:meth:`quantize_weights` of those in a group."""
+
+        def leaf(path: str, leaf: Leaf) -> Leaf:
+            if isinstance(leaf, Param) and leaf.kind == "float" and group.matches(leaf.id, path):
+                try:
+                    return leaf.map(lambda value: _beside(value, quantizer.quantize(value))).set_require_grad(
+                        False
+                    )
+                except (DTypeError, ShapeError) as error:
+                    raise type(error)(f"{path}: {error}") from None
+            return leaf if isinstance(leaf, Flag) else leaf.clone()
+
+        return self._rebuilt(leaf)
+
     def into_record(self, group: ParamGroup | None = None) -> ModuleRecord:
         """The parameters as a record, or those in a group.
 
@@ -251,6 +320,12 @@ def _visit(value: object, visitor: ModuleVisitor) -> None:
         visitor.enter_module(name, kind)
         _visit(child, visitor)
         visitor.exit_module(name, kind)
+
+
+def _folded(_: str, leaf: Leaf) -> Leaf:
+    if isinstance(leaf, Param) and leaf.reparam is not None:
+        return leaf.map(lambda _: leaf.val().detach())
+    return leaf if isinstance(leaf, Flag) else leaf.clone()
 
 
 def _mapped(leaf: Leaf, mapper: ModuleMapper) -> Leaf:

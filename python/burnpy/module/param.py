@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from burnpy._core import Cell, Tensor
 from burnpy.module.param_id import ParamId
@@ -13,23 +13,15 @@ if TYPE_CHECKING:
     from typing import Any
 
     from burnpy._core import Device
+    from burnpy.module.reparameterization import Reparameterization
 
-__all__ = ["Init", "Mapper", "Param", "Reparameterization"]
+__all__ = ["Init", "Mapper", "Param"]
 
 Mapper = Callable[[Tensor], Tensor]
 """A change of a tensor's form between memory and file."""
 
 Init = Callable[["Device", bool], Tensor]
 """Makes a parameter's first value for a device; the flag says whether a gradient is wanted."""
-
-
-class Reparameterization(Protocol):
-    """What makes the effective value of a parameter from its base, as LoRA does."""
-
-    name: str
-
-    def apply(self, base: Tensor) -> Tensor:
-        """The effective value."""
 
 
 class Param:
@@ -188,8 +180,8 @@ class Param:
         return self
 
     def transform_for_save(self) -> Tensor:
-        """What a record holds."""
-        value = self.val().inner()
+        """What a record holds: the base, as what it is seen through is recorded beside it."""
+        value = self.base().inner()
         return value if self._save_mapper is None else self._save_mapper(value)
 
     def transform_for_load(self, tensor: Tensor) -> Tensor:

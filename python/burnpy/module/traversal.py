@@ -85,13 +85,10 @@ def rebuilt(
     copy: Any
     if isinstance(value, Param | RunningState | Flag):
         copy = leaf(path, value)
-        if (
-            isinstance(value, Param)
-            and isinstance(copy, Param)
-            and copy.reparam is not None
-            and copy is not value
-        ):
-            copy.reparam = child(copy.reparam.name, copy.reparam)
+        if isinstance(value, Param) and isinstance(copy, Param) and value.reparam is not None:
+            # The base went through the leaf as any other parameter; what hangs on it goes on hanging there.
+            copy = copy.clone() if copy is value else copy
+            copy.reparam = child(value.reparam.name, value.reparam)
     elif isinstance(value, dict):
         copy = type(value)((key, child(key, item)) for key, item in value.items())
     elif isinstance(value, list | tuple):
