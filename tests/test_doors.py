@@ -39,7 +39,7 @@ ROOMS: dict[str, set[str]] = {
     "numpy": {"_core", "pack", "safe_open", "storage"},
     "torch": {"_core", "pack", "safe_open", "storage"},
     "jax": {"_core", "pack", "safe_open", "storage"},
-    "tensor": {"_core"},
+    "tensor": {"_core", "config"},
     "autodiff": {"_core", "tensor"},
     "config": set(),
     "module": {"_core", "tensor", "config"},

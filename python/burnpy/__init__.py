@@ -24,7 +24,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from burnpy import autodiff, config, errors, jax, lr_scheduler, module, numpy, pack, store, tensor, torch
+    from burnpy import (
+        autodiff,
+        config,
+        errors,
+        jax,
+        lr_scheduler,
+        module,
+        nn,
+        numpy,
+        pack,
+        store,
+        tensor,
+        torch,
+    )
     from burnpy._core import Device, Tensor, get_num_threads, manual_seed, set_num_threads
     from burnpy._shards import save_sharded
     from burnpy.config import Config
@@ -53,6 +66,7 @@ __all__ = [
     "lr_scheduler",
     "manual_seed",
     "module",
+    "nn",
     "no_grad",
     "numpy",
     "open",
@@ -72,6 +86,7 @@ _MODULES = {
     "jax",
     "lr_scheduler",
     "module",
+    "nn",
     "numpy",
     "pack",
     "store",

@@ -21,6 +21,8 @@ from burnpy.errors import (
 )
 from burnpy.tensor.data import TensorData, Tolerance
 from burnpy.tensor.distribution import Distribution
+from burnpy.tensor.interpolation import InterpolateMode
+from burnpy.tensor.padding import PaddingConfig1d, PaddingConfig2d, PaddingConfig3d
 from burnpy.tensor.printing import PrintOptions, set_print_options
 from burnpy.tensor.recording import no_grad
 
@@ -32,6 +34,10 @@ __all__ = [
     "Device",
     "DeviceError",
     "Distribution",
+    "InterpolateMode",
+    "PaddingConfig1d",
+    "PaddingConfig2d",
+    "PaddingConfig3d",
     "PrintOptions",
     "ShapeError",
     "Tensor",
