@@ -3,7 +3,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Literal, Self, TypeAlias, final
+from typing import Any, Final, Literal, Self, TypeAlias, TypeVar, final
 
 import numpy as np
 from typing_extensions import Buffer
@@ -86,6 +86,7 @@ __all__ = [
     "max_pool2d",
     "max_pool2d_with_indices",
     "new_stream",
+    "parameters",
     "pickle_data",
     "plain_tensor",
     "random_state",
@@ -1297,3 +1298,6 @@ class UpdateRule:
     ) -> None: ...
 
 def take_gradients(gradients: Gradients, cells: Sequence[Cell], /) -> list[Tensor | None]: ...
+_T = TypeVar("_T")
+
+def parameters(root: Any, param_type: type[_T], /) -> list[_T]: ...

@@ -197,3 +197,25 @@ def test_modules_can_be_pickled() -> None:
     assert again.weight.id == model.weight.id
     assert again.weight.val().tolist() == model.weight.val().tolist()
     assert again.weight.val().is_require_grad()
+
+
+def test_a_module_that_holds_itself_is_told() -> None:
+    from burnpy._core import parameters
+
+    class Ring(Module):
+        def __init__(self) -> None:
+            self.me = self
+
+    for walk in (lambda: list(Ring().named_params()), lambda: parameters(Ring(), Param)):
+        with pytest.raises(RecursionError, match="does one hold itself"):
+            walk()
+
+
+def test_the_fast_walk_finds_what_the_slow_one_finds() -> None:
+    from burnpy._core import parameters
+
+    model = Everything()
+    slow = [leaf for _, leaf in model.named_params() if isinstance(leaf, Param)]
+    assert [id(param) for param in parameters(model, Param)] == [id(param) for param in slow]
+    model.items.append(model.first)
+    assert parameters(model, Param).count(model.first.weight) == 2

@@ -15,6 +15,9 @@ Leaf = Param | RunningState | Flag
 """Where a walk ends."""
 
 
+_MAX_DEPTH = 500
+
+
 def is_part(value: object) -> bool:
     """Whether a field belongs to the module, and is not a mere number, text or tensor."""
     if isinstance(value, Param | RunningState | Flag) or hasattr(type(value), "_burnpy_module"):
@@ -60,10 +63,16 @@ def _key(key: object) -> str:
 
 
 def leaves(root: object) -> Iterator[tuple[str, Leaf]]:
-    """Paths and leaves, depth first, in the order of declaration. A tied parameter comes under each of its paths."""
+    """Paths and leaves, depth first, in the order of declaration. A tied parameter comes under each of its paths.
+
+    Raises:
+        RecursionError: modules are nested more than 500 deep, as when one holds itself.
+    """
     stack: list[tuple[str, object]] = [("", root)]
     while stack:
         path, value = stack.pop()
+        if path.count(".") >= _MAX_DEPTH:
+            raise RecursionError(f"modules are nested more than {_MAX_DEPTH} deep: does one hold itself?")
         if isinstance(value, Param | RunningState | Flag):
             yield path, value
         below = [(f"{path}.{name}" if path else name, child) for name, child in children(value)]

@@ -35,6 +35,7 @@ mod tensor_info;
 mod tensors;
 mod transpose;
 mod view;
+mod walk;
 mod writer;
 
 use pyo3::prelude::*;
@@ -88,6 +89,8 @@ mod _core {
     use super::transpose::transpose_rows;
     #[pymodule_export]
     use super::view::PyView;
+    #[pymodule_export]
+    use super::walk::parameters;
     #[pymodule_export]
     use super::writer::PyWriter;
 
