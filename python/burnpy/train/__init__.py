@@ -1,0 +1,1 @@
+"""Training: metrics, so far; loops, checkpoints and logs are built on them."""

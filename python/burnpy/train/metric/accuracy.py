@@ -1,0 +1,75 @@
+"""The share of rows whose best class is the right one."""
+
+from __future__ import annotations
+
+import math
+
+from burnpy.tensor import Tensor
+from burnpy.train.metric.mean_metric import MeanMetric
+from burnpy.train.metric.metric import MetricMetadata
+from burnpy.train.metric.metric_input import ClassInput, count
+from burnpy.train.metric.serialized_entry import SerializedEntry
+
+__all__ = ["AccuracyInput", "AccuracyMetric", "percent_of"]
+
+
+class AccuracyInput(ClassInput):
+    """Scores ``(batch, classes)`` and classes ``(batch,)``."""
+
+    __slots__ = ()
+
+
+class AccuracyMetric(MeanMetric):
+    """Percent of rows whose best class (the first of equals) is the target.
+
+    Args:
+        pad_token: rows with this target are not counted; a batch of them alone is NaN with weight 0.
+
+    Example:
+        >>> metric = AccuracyMetric(pad_token=3)
+        >>> metric.update([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]], [0, 0, 3]).serialized
+        '50,2'
+
+    Source: Burn ``metric::AccuracyMetric``.
+    """
+
+    Input = AccuracyInput
+    unit = "%"
+
+    def __init__(self, *, pad_token: int | None = None) -> None:
+        super().__init__()
+        self.pad_token = pad_token
+
+    def with_pad_token(self, pad_token: int) -> AccuracyMetric:
+        """A copy that does not count rows with this target."""
+        return self._with(pad_token=pad_token)
+
+    def name(self) -> str:
+        """``Accuracy``."""
+        return "Accuracy"
+
+    def update(
+        self, input: AccuracyInput | Tensor, metadata: MetricMetadata | Tensor | None = None
+    ) -> SerializedEntry:
+        """Take a batch in: an ``AccuracyInput``, or outputs and targets."""
+        batch = AccuracyInput.of(input, metadata)
+        best = batch.outputs.argmax(1).squeeze_dim(1)
+        hits = best.equal(batch.targets.cast(best.dtype))
+        return self.add(*percent_of(hits, batch.targets, self.pad_token))
+
+
+def percent_of(hits: Tensor, targets: Tensor, pad_token: int | None) -> tuple[float, int]:
+    """Percent of hits among the rows that are not padding, and the number of these rows.
+
+    Args:
+        hits: bool ``(batch,)`` or ``(batch, 1)``.
+        targets: int ``(batch,)``.
+        pad_token: the target of padding, or ``None``.
+    """
+    if pad_token is None:
+        rows = targets.size
+    else:
+        counted = targets.not_equal(pad_token)
+        rows = count(counted)
+        hits = hits.bool_and(counted)
+    return (100.0 * (count(hits) / rows) if rows else math.nan), rows

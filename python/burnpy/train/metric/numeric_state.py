@@ -1,0 +1,66 @@
+"""A weighted mean over the batches of an epoch."""
+
+from __future__ import annotations
+
+import math
+
+from burnpy.record.state import Float, RecordState, UInt
+from burnpy.train.metric.numeric_entry import NumericEntry
+from burnpy.train.metric.serialized_entry import FormatOptions, NumericText, SerializedEntry
+
+__all__ = ["NumericMetricState"]
+
+
+class NumericMetricState(RecordState):
+    """Sums in double precision: ``mean = Σ value·n / Σ n``; a batch of weight 0 leaves it untouched, even if it is NaN.
+
+    Example:
+        >>> state = NumericMetricState()
+        >>> for value, n in [(0.7, 256), (0.8, 256), (0.9, 10)]:
+        ...     state.update(value, n)
+        >>> round(state.running_value().current(), 8)
+        0.75287356
+
+    Source: Burn ``metric::state::NumericMetricState``.
+    """
+
+    sum: Float = 0.0
+    count: UInt = 0
+    current: Float = math.nan
+    current_count: UInt = 0
+
+    def update(self, value: float, n: int) -> None:
+        """Take in a batch of weight ``n``."""
+        self.current = value
+        self.current_count = n
+        if n > 0:
+            self.sum += value * n
+            self.count += n
+
+    def running(self) -> float:
+        """The mean so far; NaN if nothing was counted."""
+        return self.sum / self.count if self.count else math.nan
+
+    def compute_update(self, options: FormatOptions) -> SerializedEntry:
+        """What to say of a batch."""
+        return NumericText(options, self.running(), self.current, self.current_value())
+
+    def compute_final(self, options: FormatOptions) -> SerializedEntry:
+        """What to say of the epoch."""
+        return NumericText(options, self.running(), self.current, self.final_value())
+
+    def current_value(self) -> NumericEntry:
+        """The last batch."""
+        return NumericEntry.Aggregated(self.current, self.current_count)
+
+    def running_value(self) -> NumericEntry:
+        """The epoch so far."""
+        return NumericEntry.Aggregated(self.running(), self.count)
+
+    def final_value(self) -> NumericEntry:
+        """The epoch."""
+        return NumericEntry.Final(self.running())
+
+    def reset(self) -> None:
+        """Forget all batches."""
+        self.sum, self.count, self.current, self.current_count = 0.0, 0, math.nan, 0
