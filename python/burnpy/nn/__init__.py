@@ -18,7 +18,52 @@ if TYPE_CHECKING:
     from typing import Any
 
     from burnpy.module import Initializer
-    from burnpy.nn import conv, interpolate, loss, norm, pool
+    from burnpy.nn import activation, conv, interpolate, loss, norm, pool
+    from burnpy.nn.activation import (
+        GLU,
+        Activation,
+        ActivationConfig,
+        Celu,
+        CeluConfig,
+        Elu,
+        EluConfig,
+        Gelu,
+        HardShrink,
+        HardShrinkConfig,
+        HardSigmoid,
+        HardSigmoidConfig,
+        HardSwish,
+        Hardtanh,
+        HardtanhConfig,
+        LeakyRelu,
+        LeakyReluConfig,
+        LogSigmoid,
+        Mish,
+        PRelu,
+        PReluConfig,
+        Relu,
+        Relu6,
+        RRelu,
+        RReluConfig,
+        Selu,
+        Shrink,
+        ShrinkConfig,
+        Sigmoid,
+        SiLU,
+        Softplus,
+        SoftplusConfig,
+        SoftShrink,
+        SoftShrinkConfig,
+        Softsign,
+        SwiGlu,
+        SwiGluConfig,
+        Tanh,
+        Tanhshrink,
+        Threshold,
+        ThresholdConfig,
+        ThresholdedRelu,
+        ThresholdedReluConfig,
+    )
     from burnpy.nn.conv import (
         Conv1d,
         Conv1dConfig,
@@ -81,6 +126,9 @@ if TYPE_CHECKING:
     from burnpy.tensor import InterpolateMode, PaddingConfig1d, PaddingConfig2d, PaddingConfig3d
 
 __all__ = [
+    "GLU",
+    "Activation",
+    "ActivationConfig",
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool1dConfig",
     "AdaptiveAvgPool2d",
@@ -93,6 +141,8 @@ __all__ = [
     "AvgPool2dConfig",
     "BatchNorm",
     "BatchNormConfig",
+    "Celu",
+    "CeluConfig",
     "Conv1d",
     "Conv1dConfig",
     "Conv2d",
@@ -111,14 +161,24 @@ __all__ = [
     "DeformConv2dConfig",
     "Dropout",
     "DropoutConfig",
+    "Elu",
+    "EluConfig",
     "Embedding",
     "EmbeddingConfig",
     "Fold4d",
     "Fold4dConfig",
     "GaussianNoise",
     "GaussianNoiseConfig",
+    "Gelu",
     "GroupNorm",
     "GroupNormConfig",
+    "HardShrink",
+    "HardShrinkConfig",
+    "HardSigmoid",
+    "HardSigmoidConfig",
+    "HardSwish",
+    "Hardtanh",
+    "HardtanhConfig",
     "Identity",
     "Initializer",
     "InstanceNorm",
@@ -130,17 +190,23 @@ __all__ = [
     "InterpolateMode",
     "LayerNorm",
     "LayerNormConfig",
+    "LeakyRelu",
+    "LeakyReluConfig",
     "Linear",
     "LinearConfig",
     "LinearLayout",
     "LocalResponseNorm",
     "LocalResponseNormConfig",
+    "LogSigmoid",
     "MaxPool1d",
     "MaxPool1dConfig",
     "MaxPool2d",
     "MaxPool2dConfig",
+    "Mish",
     "Normalization",
     "NormalizationConfig",
+    "PRelu",
+    "PReluConfig",
     "PaddingConfig1d",
     "PaddingConfig2d",
     "PaddingConfig3d",
@@ -150,10 +216,33 @@ __all__ = [
     "PixelShuffleConfig",
     "PixelUnshuffle",
     "PixelUnshuffleConfig",
+    "RRelu",
+    "RReluConfig",
+    "Relu",
+    "Relu6",
     "RmsNorm",
     "RmsNormConfig",
+    "Selu",
+    "Shrink",
+    "ShrinkConfig",
+    "SiLU",
+    "Sigmoid",
+    "SoftShrink",
+    "SoftShrinkConfig",
+    "Softplus",
+    "SoftplusConfig",
+    "Softsign",
+    "SwiGlu",
+    "SwiGluConfig",
+    "Tanh",
+    "Tanhshrink",
+    "Threshold",
+    "ThresholdConfig",
+    "ThresholdedRelu",
+    "ThresholdedReluConfig",
     "Unfold4d",
     "Unfold4dConfig",
+    "activation",
     "conv",
     "interpolate",
     "loss",
@@ -162,10 +251,18 @@ __all__ = [
 ]
 
 # Packages with names of their own, by which Burn groups them.
-_GROUPS = {"conv", "interpolate", "loss", "norm", "pool"}
+_GROUPS = {"activation", "conv", "interpolate", "loss", "norm", "pool"}
 # Where the names are, in the package `burnpy`. A test compares this with the imports and the list above.
 _NAMES = {
     "module": "Initializer",
+    "nn.activation": (
+        "GLU Activation ActivationConfig Celu CeluConfig Elu EluConfig Gelu HardShrink "
+        "HardShrinkConfig HardSigmoid HardSigmoidConfig HardSwish Hardtanh HardtanhConfig LeakyRelu "
+        "LeakyReluConfig LogSigmoid Mish PRelu PReluConfig RRelu RReluConfig Relu Relu6 Selu Shrink "
+        "ShrinkConfig SiLU Sigmoid SoftShrink SoftShrinkConfig Softplus SoftplusConfig Softsign "
+        "SwiGlu SwiGluConfig Tanh Tanhshrink Threshold ThresholdConfig ThresholdedRelu "
+        "ThresholdedReluConfig"
+    ),
     "nn.conv": (
         "Conv1d Conv1dConfig Conv2d Conv2dConfig Conv3d Conv3dConfig ConvTranspose1d "
         "ConvTranspose1dConfig ConvTranspose2d ConvTranspose2dConfig ConvTranspose3d "
