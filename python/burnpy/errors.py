@@ -24,6 +24,7 @@ __all__ = [
     "IoError",
     "MetadataDeserializationError",
     "MetadataSerializationError",
+    "NonFiniteGradientError",
     "ParamGroupError",
     "PickleError",
     "PytorchError",
@@ -369,3 +370,15 @@ class ConfigError(BurnpyError, ValueError):
     def __init__(self, message: str = "", *, kind: str = "InvalidValue") -> None:
         super().__init__(message)
         self.kind = kind
+
+
+class NonFiniteGradientError(BurnpyError, ArithmeticError):
+    """The norm that gradients are clipped by is infinite or NaN; no parameter was changed.
+
+    Attributes:
+        norm: the norm.
+    """
+
+    def __init__(self, message: str = "", *, norm: float = float("nan")) -> None:
+        super().__init__(message)
+        self.norm = norm

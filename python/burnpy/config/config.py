@@ -75,6 +75,11 @@ class Config:
         check_fields(self)
         self.validate()
 
+    @classmethod
+    def new(cls, *required: Any, **others: Any) -> Self:
+        """The same as calling the class: Burn's spelling."""
+        return cls(*required, **others)
+
     def validate(self) -> None:
         """Check what the types do not say; raise :class:`ConfigError` with the field's name. Does nothing here."""
 
