@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from burnpy.module import Initializer
-    from burnpy.nn import activation, conv, interpolate, loss, norm, pool
+    from burnpy.nn import activation, attention, conv, interpolate, loss, norm, pool, rnn, transformer
     from burnpy.nn.activation import (
         GLU,
         Activation,
@@ -64,6 +64,21 @@ if TYPE_CHECKING:
         ThresholdedRelu,
         ThresholdedReluConfig,
     )
+    from burnpy.nn.attention import (
+        CrossAttention,
+        CrossAttentionCache,
+        CrossAttentionConfig,
+        GeneratePaddingMask,
+        MhaCache,
+        MhaInput,
+        MhaOutput,
+        MultiHeadAttention,
+        MultiHeadAttentionConfig,
+        SeqLengthOption,
+        generate_autoregressive_mask,
+        generate_padding_mask,
+    )
+    from burnpy.nn.cache import TensorCache
     from burnpy.nn.conv import (
         Conv1d,
         Conv1dConfig,
@@ -122,6 +137,39 @@ if TYPE_CHECKING:
         MaxPool2d,
         MaxPool2dConfig,
     )
+    from burnpy.nn.positional_encoding import PositionalEncoding, PositionalEncodingConfig
+    from burnpy.nn.rnn import (
+        BiGru,
+        BiGruConfig,
+        BiLstm,
+        BiLstmConfig,
+        BiRnn,
+        BiRnnConfig,
+        GateController,
+        Gru,
+        GruConfig,
+        Lstm,
+        LstmConfig,
+        LstmState,
+        Rnn,
+        RnnConfig,
+        RnnState,
+    )
+    from burnpy.nn.rotary_encoding import RotaryEncoding, RotaryEncodingConfig
+    from burnpy.nn.transformer import (
+        PositionWiseFeedForward,
+        PositionWiseFeedForwardConfig,
+        TransformerDecoder,
+        TransformerDecoderAutoregressiveCache,
+        TransformerDecoderConfig,
+        TransformerDecoderInput,
+        TransformerDecoderLayer,
+        TransformerEncoder,
+        TransformerEncoderAutoregressiveCache,
+        TransformerEncoderConfig,
+        TransformerEncoderInput,
+        TransformerEncoderLayer,
+    )
     from burnpy.nn.unfold4d import Unfold4d, Unfold4dConfig
     from burnpy.tensor import InterpolateMode, PaddingConfig1d, PaddingConfig2d, PaddingConfig3d
 
@@ -141,6 +189,12 @@ __all__ = [
     "AvgPool2dConfig",
     "BatchNorm",
     "BatchNormConfig",
+    "BiGru",
+    "BiGruConfig",
+    "BiLstm",
+    "BiLstmConfig",
+    "BiRnn",
+    "BiRnnConfig",
     "Celu",
     "CeluConfig",
     "Conv1d",
@@ -157,6 +211,9 @@ __all__ = [
     "ConvTranspose3dConfig",
     "CosineSimilarity",
     "CosineSimilarityConfig",
+    "CrossAttention",
+    "CrossAttentionCache",
+    "CrossAttentionConfig",
     "DeformConv2d",
     "DeformConv2dConfig",
     "Dropout",
@@ -167,11 +224,15 @@ __all__ = [
     "EmbeddingConfig",
     "Fold4d",
     "Fold4dConfig",
+    "GateController",
     "GaussianNoise",
     "GaussianNoiseConfig",
     "Gelu",
+    "GeneratePaddingMask",
     "GroupNorm",
     "GroupNormConfig",
+    "Gru",
+    "GruConfig",
     "HardShrink",
     "HardShrinkConfig",
     "HardSigmoid",
@@ -198,11 +259,19 @@ __all__ = [
     "LocalResponseNorm",
     "LocalResponseNormConfig",
     "LogSigmoid",
+    "Lstm",
+    "LstmConfig",
+    "LstmState",
     "MaxPool1d",
     "MaxPool1dConfig",
     "MaxPool2d",
     "MaxPool2dConfig",
+    "MhaCache",
+    "MhaInput",
+    "MhaOutput",
     "Mish",
+    "MultiHeadAttention",
+    "MultiHeadAttentionConfig",
     "Normalization",
     "NormalizationConfig",
     "PRelu",
@@ -216,13 +285,23 @@ __all__ = [
     "PixelShuffleConfig",
     "PixelUnshuffle",
     "PixelUnshuffleConfig",
+    "PositionWiseFeedForward",
+    "PositionWiseFeedForwardConfig",
+    "PositionalEncoding",
+    "PositionalEncodingConfig",
     "RRelu",
     "RReluConfig",
     "Relu",
     "Relu6",
     "RmsNorm",
     "RmsNormConfig",
+    "Rnn",
+    "RnnConfig",
+    "RnnState",
+    "RotaryEncoding",
+    "RotaryEncodingConfig",
     "Selu",
+    "SeqLengthOption",
     "Shrink",
     "ShrinkConfig",
     "SiLU",
@@ -236,22 +315,38 @@ __all__ = [
     "SwiGluConfig",
     "Tanh",
     "Tanhshrink",
+    "TensorCache",
     "Threshold",
     "ThresholdConfig",
     "ThresholdedRelu",
     "ThresholdedReluConfig",
+    "TransformerDecoder",
+    "TransformerDecoderAutoregressiveCache",
+    "TransformerDecoderConfig",
+    "TransformerDecoderInput",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
+    "TransformerEncoderAutoregressiveCache",
+    "TransformerEncoderConfig",
+    "TransformerEncoderInput",
+    "TransformerEncoderLayer",
     "Unfold4d",
     "Unfold4dConfig",
     "activation",
+    "attention",
     "conv",
+    "generate_autoregressive_mask",
+    "generate_padding_mask",
     "interpolate",
     "loss",
     "norm",
     "pool",
+    "rnn",
+    "transformer",
 ]
 
 # Packages with names of their own, by which Burn groups them.
-_GROUPS = {"activation", "conv", "interpolate", "loss", "norm", "pool"}
+_GROUPS = {"activation", "attention", "conv", "interpolate", "loss", "norm", "pool", "rnn", "transformer"}
 # Where the names are, in the package `burnpy`. A test compares this with the imports and the list above.
 _NAMES = {
     "module": "Initializer",
@@ -263,6 +358,24 @@ _NAMES = {
         "SwiGlu SwiGluConfig Tanh Tanhshrink Threshold ThresholdConfig ThresholdedRelu "
         "ThresholdedReluConfig"
     ),
+    "nn.attention": (
+        "CrossAttention CrossAttentionCache CrossAttentionConfig GeneratePaddingMask MhaCache "
+        "MhaInput MhaOutput MultiHeadAttention MultiHeadAttentionConfig SeqLengthOption "
+        "generate_autoregressive_mask generate_padding_mask"
+    ),
+    "nn.rnn": (
+        "BiGru BiGruConfig BiLstm BiLstmConfig BiRnn BiRnnConfig GateController Gru GruConfig Lstm "
+        "LstmConfig LstmState Rnn RnnConfig RnnState"
+    ),
+    "nn.transformer": (
+        "PositionWiseFeedForward PositionWiseFeedForwardConfig TransformerDecoder "
+        "TransformerDecoderAutoregressiveCache TransformerDecoderConfig TransformerDecoderInput "
+        "TransformerDecoderLayer TransformerEncoder TransformerEncoderAutoregressiveCache "
+        "TransformerEncoderConfig TransformerEncoderInput TransformerEncoderLayer"
+    ),
+    "nn.cache": "TensorCache",
+    "nn.positional_encoding": "PositionalEncoding PositionalEncodingConfig",
+    "nn.rotary_encoding": "RotaryEncoding RotaryEncodingConfig",
     "nn.conv": (
         "Conv1d Conv1dConfig Conv2d Conv2dConfig Conv3d Conv3dConfig ConvTranspose1d "
         "ConvTranspose1dConfig ConvTranspose2d ConvTranspose2dConfig ConvTranspose3d "
