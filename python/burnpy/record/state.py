@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
+import sys
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, Union, dataclass_transform
 
 from burnpy._core import Device, Tensor
@@ -141,7 +144,7 @@ class RecordState:
 
     A subclass declares them by annotations, and is a dataclass by that: ``Tensor``, ``list[Tensor]``, a scalar
     (:data:`UInt`, :data:`Int`, :data:`Float`, :data:`Bool`), another ``RecordState``, and each but a list also
-    ``| None``. The annotations are evaluated at first use, so their names must be importable where the class is.
+    ``| None``.
 
     Raises:
         TypeError: a field has another type; told at first use.
@@ -165,6 +168,7 @@ class RecordState:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        _evaluate(cls, sys._getframe(1))
         dataclasses.dataclass(eq=False)(cls)
 
     def state_flatten(self, prefix: str, sink: StateSink) -> None:
@@ -196,6 +200,16 @@ class RecordState:
                 return None
             values[field.name] = value
         return cls(**values)
+
+
+def _evaluate(cls: type[RecordState], frame: types.FrameType) -> None:
+    """Evaluate annotations that are texts where the class stands, which may be a function; the rest at first use."""
+    annotations = inspect.get_annotations(cls)
+    for name, text in annotations.items():
+        if isinstance(text, str):
+            with suppress(NameError):
+                annotations[name] = eval(text, frame.f_globals, frame.f_locals)
+    cls.__annotations__ = annotations
 
 
 @dataclasses.dataclass(frozen=True)
@@ -235,7 +249,9 @@ class _Field:
 
 
 def _placed(tensor: Tensor | None, device: Device | None) -> Tensor | None:
-    return tensor if tensor is None or device is None else tensor.to_device(device)
+    if tensor is None or device is None:
+        return tensor
+    return tensor.autodiff() if device.is_autodiff() else tensor.inner()
 
 
 def _number(scalar: Scalar | None, wanted: str) -> bool | int | float | None:
