@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         numpy,
         optim,
         pack,
+        record,
         store,
         tensor,
         torch,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from burnpy._shards import save_sharded
     from burnpy.config import Config
     from burnpy.module import EnumModule, Module, Param, ParamGroup, ParamId
+    from burnpy.record import LrSchedulerRecord, ModuleRecord, OptimizerRecord, RecordState
     from burnpy.store.checkpoint import open
     from burnpy.store.convert import convert
     from burnpy.tensor.recording import no_grad
@@ -52,10 +54,14 @@ __all__ = [
     "Config",
     "Device",
     "EnumModule",
+    "LrSchedulerRecord",
     "Module",
+    "ModuleRecord",
+    "OptimizerRecord",
     "Param",
     "ParamGroup",
     "ParamId",
+    "RecordState",
     "Tensor",
     "__version__",
     "autodiff",
@@ -73,6 +79,7 @@ __all__ = [
     "open",
     "optim",
     "pack",
+    "record",
     "safe_open",
     "save_sharded",
     "set_num_threads",
@@ -92,6 +99,7 @@ _MODULES = {
     "numpy",
     "optim",
     "pack",
+    "record",
     "store",
     "tensor",
     "torch",
@@ -100,10 +108,14 @@ _HOMES = {
     "Config": "burnpy.config",
     "Device": "burnpy._core",
     "EnumModule": "burnpy.module",
+    "LrSchedulerRecord": "burnpy.record",
     "Module": "burnpy.module",
+    "ModuleRecord": "burnpy.record",
+    "OptimizerRecord": "burnpy.record",
     "Param": "burnpy.module",
     "ParamGroup": "burnpy.module",
     "ParamId": "burnpy.module",
+    "RecordState": "burnpy.record",
     "Tensor": "burnpy._core",
     "convert": "burnpy.store.convert",
     "get_num_threads": "burnpy._core",

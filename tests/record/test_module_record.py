@@ -15,7 +15,16 @@ import pytest
 
 from burnpy import Device, Tensor
 from burnpy.errors import InvalidHeader, RecordError, RecordIoError, RecordValidationError
-from burnpy.module import EnumModule, Flag, Module, Param, ParamGroup, ParamId, RunningState
+from burnpy.module import (
+    EnumModule,
+    Flag,
+    Module,
+    Param,
+    ParamGroup,
+    ParamId,
+    Reparameterization,
+    RunningState,
+)
 from burnpy.record import DTypePolicy, ModuleRecord
 
 PLAIN = Device.cpu().inner()
@@ -394,7 +403,7 @@ def test_a_load_that_fails_leaves_statistics_alone() -> None:
 # Reparameterizations.
 
 
-class Adapter(Module):
+class Adapter(Reparameterization):
     name = "lora"
 
     def __init__(self) -> None:
