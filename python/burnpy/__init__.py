@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from burnpy import (
         autodiff,
         config,
+        data,
         errors,
         jax,
         lr_scheduler,
@@ -67,6 +68,7 @@ __all__ = [
     "autodiff",
     "config",
     "convert",
+    "data",
     "errors",
     "get_num_threads",
     "jax",
@@ -91,6 +93,7 @@ __all__ = [
 _MODULES = {
     "autodiff",
     "config",
+    "data",
     "errors",
     "jax",
     "lr_scheduler",

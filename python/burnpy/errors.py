@@ -16,8 +16,11 @@ __all__ = [
     "ConfigError",
     "DTypeError",
     "DataError",
+    "DataframeDatasetError",
+    "DatasetError",
     "DeviceError",
     "Error",
+    "ImageLoaderError",
     "InvalidHeader",
     "InvalidMagicNumber",
     "InvalidVersion",
@@ -36,6 +39,7 @@ __all__ = [
     "SafetensorsStoreError",
     "ScalarConversionError",
     "ShapeError",
+    "SqliteDatasetError",
     "StoreError",
     "TensorBytesSizeMismatch",
     "TensorError",
@@ -382,3 +386,35 @@ class NonFiniteGradientError(BurnpyError, ArithmeticError):
     def __init__(self, message: str = "", *, norm: float = float("nan")) -> None:
         super().__init__(message)
         self.norm = norm
+
+
+class DatasetError(BurnpyError):
+    """An item of a data set cannot be had: its source fails, or holds something else than was promised.
+
+    What was wrong below is the ``__cause__``. An index out of range is no such failure but an ``IndexError``.
+
+    Attributes:
+        kind: what is wrong, in one word; Burn's name where it has one.
+        path: the file, or ``None``.
+
+    Example:
+        >>> DatasetError("item 3: the field 'label' is missing", path="train.csv").path
+        'train.csv'
+    """
+
+    def __init__(self, message: str = "", *, kind: str = "Other", path: str | None = None) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.path = path
+
+
+class SqliteDatasetError(DatasetError):
+    """An SQLite file fails: ``Sql``, ``Serde``, ``Deserialize``, ``Row``, ``FileExists`` or ``Other``."""
+
+
+class DataframeDatasetError(DatasetError):
+    """A data frame does not hold what the items want: ``MissingColumn`` or ``Conversion``."""
+
+
+class ImageLoaderError(DatasetError):
+    """An image folder fails: ``IOError``, ``InvalidFileExtensionError``, ``ParsingError`` or ``Unknown``."""
