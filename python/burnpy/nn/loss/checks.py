@@ -5,7 +5,7 @@ from __future__ import annotations
 from burnpy.errors import ArgumentError, DTypeError, ShapeError, TensorIndexError
 from burnpy.tensor import Tensor
 
-__all__ = ["require_classes", "require_integers", "require_range", "require_shape"]
+__all__ = ["require_classes", "require_integers", "require_range", "require_rank", "require_shape"]
 
 
 def require_shape(loss: str, name: str, tensor: Tensor, shape: tuple[int, ...]) -> None:
@@ -17,6 +17,20 @@ def require_shape(loss: str, name: str, tensor: Tensor, shape: tuple[int, ...]) 
     if tensor.shape != shape:
         raise ShapeError(
             f"{loss}: {name} must be of shape {list(shape)}, got {list(tensor.shape)}", operation=loss
+        )
+
+
+def require_rank(loss: str, name: str, tensor: Tensor, other: Tensor) -> None:
+    """Have a tensor have as many axes as another: ``(N,)`` and ``(N, 1)`` would broadcast to ``(N, N)``.
+
+    Raises:
+        ShapeError: it has more or fewer.
+    """
+    if tensor.ndim != other.ndim:
+        raise ShapeError(
+            f"{loss}: {name} must have as many axes as the input of shape {list(other.shape)}, "
+            f"got shape {list(tensor.shape)}",
+            operation=loss,
         )
 
 

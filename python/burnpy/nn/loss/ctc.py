@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from burnpy.config import KW_ONLY, Config, NonNegative
+from burnpy.errors import TensorIndexError
 from burnpy.module import Module
+from burnpy.nn.loss.checks import require_classes, require_range
 from burnpy.nn.loss.reduction import Reduction, reduced
 from burnpy.tensor import Tensor
 from burnpy.tensor.module import ctc_loss
@@ -48,8 +50,8 @@ class CTCLoss(Module):
     Raises:
         ShapeError: the sizes do not fit.
         DTypeError: targets or lengths are no integers.
-        TensorIndexError: a target is no class, or a length beyond its axis.
-        ArgumentError: ``blank`` is no class.
+        TensorIndexError: a target is no class.
+        ArgumentError: a length is beyond its axis, or ``blank`` is no class.
 
     Cost: time and memory in ``T N (2 S + 1)``.
 
@@ -71,14 +73,18 @@ class CTCLoss(Module):
         self, log_probs: Tensor, targets: Tensor, input_lengths: Tensor, target_lengths: Tensor
     ) -> Tensor:
         """The loss of each sequence."""
-        return ctc_loss(
-            log_probs,
-            targets,
-            input_lengths,
-            target_lengths,
-            blank=self.blank,
-            zero_infinity=self.zero_infinity,
-        )
+        try:
+            return ctc_loss(
+                log_probs,
+                targets,
+                input_lengths,
+                target_lengths,
+                blank=self.blank,
+                zero_infinity=self.zero_infinity,
+            )
+        except TensorIndexError:
+            _refuse(log_probs, targets, input_lengths, target_lengths)
+            raise
 
     def forward_with_reduction(
         self,
@@ -93,3 +99,14 @@ class CTCLoss(Module):
         if Reduction(reduction) in (Reduction.Mean, Reduction.Auto):
             values = values / target_lengths.cast(values.dtype)
         return reduced(values, reduction)
+
+
+def _refuse(log_probs: Tensor, targets: Tensor, input_lengths: Tensor, target_lengths: Tensor) -> None:
+    """Say which target or length does not fit, and where it is."""
+    steps, _, classes = log_probs.shape
+    batch, labels = targets.shape
+    require_range("ctc_loss", "input_lengths", input_lengths, 0, steps)
+    require_range("ctc_loss", "target_lengths", target_lengths, 0, labels)
+    places = Tensor.arange(labels, dtype=target_lengths.dtype).unsqueeze_dim(0).expand(batch, labels)
+    counts = places.lower(target_lengths.unsqueeze_dim(1).expand(batch, labels))
+    require_classes("ctc_loss", "targets", targets.mask_fill(counts.bool_not(), 0), classes)

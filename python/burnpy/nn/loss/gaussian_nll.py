@@ -6,7 +6,7 @@ import math
 
 from burnpy.config import KW_ONLY, Config
 from burnpy.module import Module
-from burnpy.nn.loss.checks import require_range
+from burnpy.nn.loss.checks import require_range, require_rank
 from burnpy.nn.loss.reduction import Reduction, reduced
 from burnpy.tensor import Tensor
 
@@ -42,7 +42,7 @@ class GaussianNLLLoss(Module):
     A variance below ``eps`` gets no gradient.
 
     Shapes:
-        means, targets, variances: equal, or such that they broadcast
+        means, targets, variances: equal, or sizes of 1 that broadcast
         returns: ``(1,)``
 
     Raises:
@@ -73,6 +73,8 @@ class GaussianNLLLoss(Module):
 
     def forward_no_reduction(self, means: Tensor, targets: Tensor, variances: Tensor) -> Tensor:
         """The loss of each element."""
+        require_rank("gaussian_nll", "targets", targets, means)
+        require_rank("gaussian_nll", "variances", variances, means)
         # Unlike Burn: checked, since a variance below 0 would be taken for eps.
         require_range("gaussian_nll", "variances", variances, 0)
         clamped = variances.clamp_min(self.eps)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from burnpy.config import KW_ONLY, Config
 from burnpy.module import Module
+from burnpy.nn.loss.checks import require_rank
 from burnpy.nn.loss.reduction import Reduction, reduced
 from burnpy.tensor import Tensor
 
@@ -55,6 +56,7 @@ class HingeEmbeddingLoss(Module):
 
     def forward_no_reduction(self, x: Tensor, targets: Tensor) -> Tensor:
         """The loss of each element."""
+        require_rank("hinge_embedding", "targets", targets, x)
         return (self.margin - x).relu().mask_where(targets.equal(1), x)
 
     def display_content(self) -> list[tuple[str, object]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from burnpy.config import Config
 from burnpy.errors import ConfigError
 from burnpy.module import Module
+from burnpy.nn.loss.checks import require_rank
 from burnpy.nn.loss.reduction import Reduction, reduced
 from burnpy.tensor import Tensor
 
@@ -37,7 +38,7 @@ class HuberLoss(Module):
     """With ``r = targets - predictions``: ``r² / 2`` where ``|r| <= delta``, else ``delta |r| - delta² / 2``.
 
     Shapes:
-        predictions, targets: equal, or such that they broadcast
+        predictions, targets: equal, or sizes of 1 that broadcast
         returns: ``(1,)``
 
     Raises:
@@ -63,6 +64,7 @@ class HuberLoss(Module):
 
     def forward_no_reduction(self, predictions: Tensor, targets: Tensor) -> Tensor:
         """The loss of each element."""
+        require_rank("huber", "targets", targets, predictions)
         return self.forward_residuals(targets - predictions)
 
     def forward_residuals(self, residuals: Tensor) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from burnpy.config import KW_ONLY, Config
 from burnpy.module import Module
+from burnpy.nn.loss.checks import require_rank
 from burnpy.nn.loss.reduction import Reduction, reduced
 from burnpy.tensor import Tensor
 from burnpy.tensor.data import SMALLEST_NORMAL
@@ -36,7 +37,7 @@ class KLDivLoss(Module):
 
     Shapes:
         predictions: ``(N, ...)``, logarithms of probabilities
-        targets: equal, or such that they broadcast
+        targets: equal, or sizes of 1 that broadcast
         returns: ``(1,)``
 
     Raises:
@@ -63,6 +64,7 @@ class KLDivLoss(Module):
 
     def forward_no_reduction(self, predictions: Tensor, targets: Tensor) -> Tensor:
         """The loss of each element."""
+        require_rank("kl_div", "targets", targets, predictions)
         if self.log_target:
             return targets.exp() * (targets - predictions)
         # From the smallest normal number on, so that a target of 0 gives 0, not 0 · ∞.

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from burnpy.config import Config
 from burnpy.errors import ConfigError
 from burnpy.module import Module
+from burnpy.nn.loss.checks import require_rank
 from burnpy.nn.loss.reduction import Reduction, reduced
 from burnpy.tensor import Tensor
 
@@ -49,7 +50,7 @@ class LpLoss(Module):
     """Power of the error, ``|predictions - targets|^p``, without a root.
 
     Shapes:
-        predictions, targets: equal, or such that they broadcast
+        predictions, targets: equal, or sizes of 1 that broadcast
         returns: ``(1,)``
 
     Raises:
@@ -74,6 +75,7 @@ class LpLoss(Module):
 
     def forward_no_reduction(self, predictions: Tensor, targets: Tensor) -> Tensor:
         """The loss of each element."""
+        require_rank("lp", "targets", targets, predictions)
         error = predictions - targets
         if self.p == 2:
             return error.square()

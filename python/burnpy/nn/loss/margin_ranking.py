@@ -5,6 +5,7 @@ from __future__ import annotations
 from burnpy.config import KW_ONLY, Config
 from burnpy.errors import ConfigError
 from burnpy.module import Module
+from burnpy.nn.loss.checks import require_rank
 from burnpy.nn.loss.reduction import Reduction, reduced
 from burnpy.tensor import Tensor
 
@@ -38,7 +39,7 @@ class MarginRankingLoss(Module):
     """``max(0, -t (first - second) + margin)``: target 1 wants the first higher, -1 the second.
 
     Shapes:
-        first, second, targets: equal, or such that they broadcast
+        first, second, targets: equal, or sizes of 1 that broadcast
         returns: ``(1,)``
 
     Raises:
@@ -63,6 +64,8 @@ class MarginRankingLoss(Module):
 
     def forward_no_reduction(self, first: Tensor, second: Tensor, targets: Tensor) -> Tensor:
         """The loss of each element."""
+        require_rank("margin_ranking", "second", second, first)
+        require_rank("margin_ranking", "targets", targets, first)
         signs = targets.cast(first.dtype) if targets.kind == "int" else targets
         return (signs * (second - first) + self.margin).relu()
 

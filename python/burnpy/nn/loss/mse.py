@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from burnpy.module import Module
+from burnpy.nn.loss.checks import require_rank
 from burnpy.nn.loss.reduction import Reduction, reduced
 from burnpy.tensor import Tensor
 
@@ -13,7 +14,7 @@ class MseLoss(Module):
     """Squared error ``(logits - targets)²``.
 
     Shapes:
-        logits, targets: equal, or such that they broadcast
+        logits, targets: equal, or sizes of 1 that broadcast
         returns: ``(1,)``
 
     Raises:
@@ -34,4 +35,5 @@ class MseLoss(Module):
 
     def forward_no_reduction(self, logits: Tensor, targets: Tensor) -> Tensor:
         """The loss of each element."""
+        require_rank("mse", "targets", targets, logits)
         return (logits - targets).square()

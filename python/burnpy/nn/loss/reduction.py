@@ -37,9 +37,9 @@ class Reduction(enum.Enum):
 
     @classmethod
     def _missing_(cls, value: object) -> Reduction:
-        for member in cls:
-            if value in (member.name.lower(), "batch_mean" if member is cls.BatchMean else None):
-                return member
+        names = {"mean": cls.Mean, "sum": cls.Sum, "batch_mean": cls.BatchMean, "auto": cls.Auto}
+        if isinstance(value, str) and value in names:
+            return names[value]
         hint = "; forward_no_reduction gives the unreduced values" if value in (None, "none") else ""
         raise ArgumentError(f"reduction must be one of mean, sum, batch_mean, auto, got {value!r}{hint}")
 

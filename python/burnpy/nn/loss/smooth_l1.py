@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from burnpy.config import KW_ONLY, Config
 from burnpy.errors import ConfigError
 from burnpy.module import Module
+from burnpy.nn.loss.checks import require_rank
 from burnpy.nn.loss.reduction import Reduction, reduced
 from burnpy.tensor import Tensor
 
@@ -42,7 +43,7 @@ class SmoothL1Loss(Module):
     ``forward`` does not reduce.
 
     Shapes:
-        predictions, targets: equal, or such that they broadcast
+        predictions, targets: equal, or sizes of 1 that broadcast
         returns: as they broadcast; ``(1,)`` of :meth:`forward_with_reduction`
 
     Raises:
@@ -61,6 +62,7 @@ class SmoothL1Loss(Module):
 
     def forward(self, predictions: Tensor, targets: Tensor) -> Tensor:
         """The loss of each element."""
+        require_rank("smooth_l1", "targets", targets, predictions)
         error = predictions - targets
         distance = error.abs()
         square = error.square() * (0.5 / self.beta)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from burnpy.module import Module
+from burnpy.nn.loss.checks import require_rank
 from burnpy.nn.loss.reduction import Reduction, reduced
 from burnpy.tensor import Tensor
 from burnpy.tensor.activation import softplus
@@ -14,7 +15,7 @@ class SoftMarginLoss(Module):
     """``ln(1 + e^(-t x))`` of scores and signs 1 or -1, finite for large scores.
 
     Shapes:
-        x, targets: equal, or such that they broadcast
+        x, targets: equal, or sizes of 1 that broadcast
         returns: ``(1,)``
 
     Raises:
@@ -34,5 +35,6 @@ class SoftMarginLoss(Module):
 
     def forward_no_reduction(self, x: Tensor, targets: Tensor) -> Tensor:
         """The loss of each element."""
+        require_rank("soft_margin", "targets", targets, x)
         signs = targets.cast(x.dtype) if targets.kind == "int" else targets
         return softplus(-(signs * x))
