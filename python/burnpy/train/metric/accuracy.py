@@ -7,7 +7,7 @@ import math
 from burnpy.tensor import Tensor
 from burnpy.train.metric.mean_metric import MeanMetric
 from burnpy.train.metric.metric import MetricMetadata
-from burnpy.train.metric.metric_input import ClassInput, count
+from burnpy.train.metric.metric_input import ClassInput, Values, count
 from burnpy.train.metric.serialized_entry import SerializedEntry
 
 __all__ = ["AccuracyInput", "AccuracyMetric", "percent_of"]
@@ -49,7 +49,7 @@ class AccuracyMetric(MeanMetric):
         return "Accuracy"
 
     def update(
-        self, input: AccuracyInput | Tensor, metadata: MetricMetadata | Tensor | None = None
+        self, input: AccuracyInput | Values, metadata: MetricMetadata | Values | None = None
     ) -> SerializedEntry:
         """Take a batch in: an ``AccuracyInput``, or outputs and targets."""
         batch = AccuracyInput.of(input, metadata)

@@ -11,7 +11,7 @@ from burnpy.errors import ArgumentError, ConfigError
 from burnpy.tensor import Tensor
 from burnpy.train.metric.mean_metric import MeanMetric
 from burnpy.train.metric.metric import MetricMetadata
-from burnpy.train.metric.metric_input import TokenInput, count
+from burnpy.train.metric.metric_input import TokenInput, Values, count
 from burnpy.train.metric.serialized_entry import SerializedEntry
 from burnpy.train.metric.token_rows import lengths_before_pad
 
@@ -106,7 +106,7 @@ class BleuScore(MeanMetric):
         return f"BLEU-{self.max_n}"
 
     def update(
-        self, input: BleuInput | Tensor, metadata: MetricMetadata | Tensor | None = None
+        self, input: BleuInput | Values, metadata: MetricMetadata | Values | None = None
     ) -> SerializedEntry:
         """Take a batch in: a ``BleuInput``, or outputs and targets."""
         batch = BleuInput.of(input, metadata)

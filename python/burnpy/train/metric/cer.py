@@ -5,7 +5,7 @@ from __future__ import annotations
 from burnpy.tensor import Tensor
 from burnpy.train.metric.mean_metric import MeanMetric
 from burnpy.train.metric.metric import MetricMetadata
-from burnpy.train.metric.metric_input import TokenInput
+from burnpy.train.metric.metric_input import TokenInput, Values
 from burnpy.train.metric.serialized_entry import SerializedEntry
 from burnpy.train.metric.token_rows import edit_distances, lengths_without_pad
 
@@ -49,7 +49,7 @@ class CharErrorRate(MeanMetric):
         return "CER"
 
     def update(
-        self, input: CerInput | Tensor, metadata: MetricMetadata | Tensor | None = None
+        self, input: CerInput | Values, metadata: MetricMetadata | Values | None = None
     ) -> SerializedEntry:
         """Take a batch in: a ``CerInput``, or outputs and targets."""
         batch = CerInput.of(input, metadata)

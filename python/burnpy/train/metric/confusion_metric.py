@@ -11,6 +11,7 @@ from burnpy.tensor import Tensor
 from burnpy.train.metric.classification import ClassificationMetricConfig
 from burnpy.train.metric.confusion_stats import ConfusionStats, ConfusionStatsInput
 from burnpy.train.metric.metric import MetricAttributes, MetricMetadata, Numeric, NumericAttributes
+from burnpy.train.metric.metric_input import Values
 from burnpy.train.metric.numeric_entry import NumericEntry
 from burnpy.train.metric.serialized_entry import FormatOptions, NumericText, SerializedEntry
 
@@ -49,7 +50,7 @@ class ConfusionMetric(Numeric):
         """The fraction of each class, f64 of counts as f64; NaN for classes that do not count."""
 
     def update(
-        self, input: ConfusionStatsInput | Tensor, metadata: MetricMetadata | Tensor | None = None
+        self, input: ConfusionStatsInput | Values, metadata: MetricMetadata | Values | None = None
     ) -> SerializedEntry:
         """Take a batch in: a ``ConfusionStatsInput``, or outputs and targets."""
         batch = ConfusionStatsInput.of(input, metadata)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from burnpy.errors import ArgumentError
-from burnpy.tensor import Tensor
 from burnpy.train.metric.mean_metric import MeanMetric
 from burnpy.train.metric.metric import MetricMetadata
-from burnpy.train.metric.metric_input import MetricInput, count
+from burnpy.train.metric.metric_input import MetricInput, Values, count
 from burnpy.train.metric.number_text import debug_float
 from burnpy.train.metric.serialized_entry import SerializedEntry
 
@@ -65,7 +64,7 @@ class HammingScore(MeanMetric):
         return f"Hamming Score @ Threshold({debug_float(self.threshold)})"
 
     def update(
-        self, input: HammingScoreInput | Tensor, metadata: MetricMetadata | Tensor | None = None
+        self, input: HammingScoreInput | Values, metadata: MetricMetadata | Values | None = None
     ) -> SerializedEntry:
         """Take a batch in: a ``HammingScoreInput``, or outputs and targets."""
         batch = HammingScoreInput.of(input, metadata)

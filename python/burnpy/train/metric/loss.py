@@ -9,7 +9,7 @@ from burnpy.record.state import UInt
 from burnpy.tensor import Tensor
 from burnpy.train.metric.mean_metric import MeanMetric
 from burnpy.train.metric.metric import MetricMetadata
-from burnpy.train.metric.metric_input import tensor_of
+from burnpy.train.metric.metric_input import Values, tensor_of
 from burnpy.train.metric.numeric_state import NumericMetricState
 from burnpy.train.metric.serialized_entry import SerializedEntry
 
@@ -65,7 +65,7 @@ class LossMetric(MeanMetric):
         return "Loss"
 
     def update(
-        self, input: LossInput | Tensor | Any, metadata: MetricMetadata | None = None, *, n: int | None = None
+        self, input: LossInput | Values, metadata: MetricMetadata | None = None, *, n: int | None = None
     ) -> SerializedEntry:
         """Take a loss in.
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, Union
 
 from burnpy.errors import DTypeError, ShapeError
 from burnpy.tensor import Tensor
 from burnpy.train.metric.metric import MetricMetadata
 
-__all__ = ["ClassInput", "MetricInput", "TokenInput", "count", "tensor_of"]
+if TYPE_CHECKING:
+    import numpy as np
+
+__all__ = ["ClassInput", "MetricInput", "TokenInput", "Values", "count", "tensor_of"]
+
+Values: TypeAlias = Union[Tensor, "np.ndarray[Any, Any]", Sequence[Any]]
+"""A tensor, or what becomes one: arrays keep their dtype, lists take the default ones."""
 
 
 class MetricInput:

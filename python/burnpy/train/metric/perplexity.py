@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 
 from burnpy.record.state import Float, RecordState, UInt
-from burnpy.tensor import Tensor
 from burnpy.tensor.module import cross_entropy
 from burnpy.train.metric.metric import MetricAttributes, MetricMetadata, Numeric, NumericAttributes
-from burnpy.train.metric.metric_input import ClassInput, count
+from burnpy.train.metric.metric_input import ClassInput, Values, count
 from burnpy.train.metric.numeric_entry import NumericEntry
 from burnpy.train.metric.serialized_entry import FormatOptions, NumericText, SerializedEntry
 
@@ -78,7 +77,7 @@ class PerplexityMetric(Numeric):
         return NumericAttributes(higher_is_better=False)
 
     def update(
-        self, input: PerplexityInput | Tensor, metadata: MetricMetadata | Tensor | None = None
+        self, input: PerplexityInput | Values, metadata: MetricMetadata | Values | None = None
     ) -> SerializedEntry:
         """Take a batch in: a ``PerplexityInput``, or outputs and targets."""
         batch = PerplexityInput.of(input, metadata)

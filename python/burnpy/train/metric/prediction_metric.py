@@ -13,6 +13,7 @@ from burnpy.tensor import Tensor
 from burnpy.train.metric.classification import ClassReduction
 from burnpy.train.metric.confusion_stats import ConfusionStatsInput
 from burnpy.train.metric.metric import MetricMetadata, Numeric
+from burnpy.train.metric.metric_input import Values
 from burnpy.train.metric.numeric_entry import NumericEntry
 from burnpy.train.metric.serialized_entry import FormatOptions, NumericText, SerializedEntry
 
@@ -71,7 +72,7 @@ class PredictionMetric(Numeric):
         """
 
     def update(
-        self, input: ConfusionStatsInput | Tensor, metadata: MetricMetadata | Tensor | None = None
+        self, input: ConfusionStatsInput | Values, metadata: MetricMetadata | Values | None = None
     ) -> SerializedEntry:
         """Take a batch in: a ``ConfusionStatsInput``, or outputs and targets."""
         batch = ConfusionStatsInput.of(input, metadata)

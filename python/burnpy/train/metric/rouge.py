@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from burnpy.errors import ArgumentError
-from burnpy.tensor import Tensor
 from burnpy.train.metric.mean_metric import MeanMetric
 from burnpy.train.metric.metric import MetricMetadata
-from burnpy.train.metric.metric_input import TokenInput
+from burnpy.train.metric.metric_input import TokenInput, Values
 from burnpy.train.metric.serialized_entry import SerializedEntry
 from burnpy.train.metric.token_rows import common_lengths, lengths_before_pad
 
@@ -48,7 +47,7 @@ class RougeLScore(MeanMetric):
         return "ROUGE-L"
 
     def update(
-        self, input: RougeLInput | Tensor, metadata: MetricMetadata | Tensor | None = None
+        self, input: RougeLInput | Values, metadata: MetricMetadata | Values | None = None
     ) -> SerializedEntry:
         """Take a batch in: a ``RougeLInput``, or outputs and targets."""
         batch = RougeLInput.of(input, metadata)

@@ -7,7 +7,7 @@ from burnpy.tensor import Tensor
 from burnpy.train.metric.accuracy import percent_of
 from burnpy.train.metric.mean_metric import MeanMetric
 from burnpy.train.metric.metric import MetricMetadata
-from burnpy.train.metric.metric_input import ClassInput
+from burnpy.train.metric.metric_input import ClassInput, Values
 from burnpy.train.metric.serialized_entry import SerializedEntry
 
 __all__ = ["TopKAccuracyInput", "TopKAccuracyMetric", "best_classes", "checked_top_k"]
@@ -50,7 +50,7 @@ class TopKAccuracyMetric(MeanMetric):
         return f"Top-K Accuracy @ TopK({self.k})"
 
     def update(
-        self, input: TopKAccuracyInput | Tensor, metadata: MetricMetadata | Tensor | None = None
+        self, input: TopKAccuracyInput | Values, metadata: MetricMetadata | Values | None = None
     ) -> SerializedEntry:
         """Take a batch in: a ``TopKAccuracyInput``, or outputs and targets."""
         batch = TopKAccuracyInput.of(input, metadata)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from burnpy.tensor import Tensor
 from burnpy.train.metric.cer import error_rate
 from burnpy.train.metric.mean_metric import MeanMetric
 from burnpy.train.metric.metric import MetricMetadata
-from burnpy.train.metric.metric_input import TokenInput
+from burnpy.train.metric.metric_input import TokenInput, Values
 from burnpy.train.metric.serialized_entry import SerializedEntry
 from burnpy.train.metric.token_rows import lengths_before_pad
 
@@ -49,7 +48,7 @@ class WordErrorRate(MeanMetric):
         return "WER"
 
     def update(
-        self, input: WerInput | Tensor, metadata: MetricMetadata | Tensor | None = None
+        self, input: WerInput | Values, metadata: MetricMetadata | Values | None = None
     ) -> SerializedEntry:
         """Take a batch in: a ``WerInput``, or outputs and targets."""
         batch = WerInput.of(input, metadata)

@@ -9,7 +9,7 @@ from burnpy.errors import ConfigError, ShapeError
 from burnpy.record.state import Float, RecordState, UInt
 from burnpy.tensor import Tensor
 from burnpy.train.metric.metric import MetricAttributes, MetricMetadata, Numeric, NumericAttributes
-from burnpy.train.metric.metric_input import MetricInput
+from burnpy.train.metric.metric_input import MetricInput, Values
 from burnpy.train.metric.numeric_entry import NumericEntry
 from burnpy.train.metric.serialized_entry import FormatOptions, NumericText, SerializedEntry
 
@@ -105,7 +105,7 @@ class DiceMetric(Numeric):
         return NumericAttributes()
 
     def update(
-        self, input: DiceInput | Tensor, metadata: MetricMetadata | Tensor | None = None
+        self, input: DiceInput | Values, metadata: MetricMetadata | Values | None = None
     ) -> SerializedEntry:
         """Take a batch in: a ``DiceInput``, or outputs and targets."""
         batch = DiceInput.of(input, metadata)

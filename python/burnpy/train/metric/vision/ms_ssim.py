@@ -11,6 +11,7 @@ from burnpy.tensor import Device, Tensor
 from burnpy.tensor.module import avg_pool2d
 from burnpy.train.metric.mean_metric import MeanMetric
 from burnpy.train.metric.metric import MetricMetadata
+from burnpy.train.metric.metric_input import Values
 from burnpy.train.metric.number_text import plain_float
 from burnpy.train.metric.serialized_entry import SerializedEntry
 from burnpy.train.metric.vision.image_input import ImageInput
@@ -89,6 +90,7 @@ class MsSsimMetric(MeanMetric):
             are smaller than the window.
 
     Example:
+        >>> from burnpy import Tensor
         >>> metric = MsSsimMetric(MsSsimMetricConfig(1.0, channels=1, betas=[0.5, 0.5]))
         >>> image = Tensor.ones((1, 1, 24, 24))
         >>> metric.name(), round(metric.update(image, image) and metric.result(), 4)
@@ -115,7 +117,7 @@ class MsSsimMetric(MeanMetric):
         return self._name
 
     def update(
-        self, input: MsSsimInput | Tensor, metadata: MetricMetadata | Tensor | None = None
+        self, input: MsSsimInput | Values, metadata: MetricMetadata | Values | None = None
     ) -> SerializedEntry:
         """Take a batch in: a ``MsSsimInput``, or outputs and targets."""
         batch = MsSsimInput.of(input, metadata)

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass, replace
 
 from burnpy.errors import ConfigError
-from burnpy.tensor import Tensor
 from burnpy.train.metric.mean_metric import MeanMetric
 from burnpy.train.metric.metric import MetricMetadata
+from burnpy.train.metric.metric_input import Values
 from burnpy.train.metric.number_text import plain_float
 from burnpy.train.metric.serialized_entry import SerializedEntry
 from burnpy.train.metric.vision.image_input import ImageInput
@@ -47,6 +47,7 @@ class PsnrMetric(MeanMetric):
     """Decibels: ``10·log10(max² / mse)`` of each image, and their mean.
 
     Example:
+        >>> from burnpy import Tensor
         >>> metric = PsnrMetric(PsnrMetricConfig(1.0))
         >>> metric.name(), metric.update(Tensor.full((1, 1, 4, 4), 0.5), Tensor.full((1, 1, 4, 4), 0.6)).formatted
         ('PSNR@1', 'epoch 20.00 dB - batch 20.00 dB')
@@ -71,7 +72,7 @@ class PsnrMetric(MeanMetric):
         return self._name
 
     def update(
-        self, input: PsnrInput | Tensor, metadata: MetricMetadata | Tensor | None = None
+        self, input: PsnrInput | Values, metadata: MetricMetadata | Values | None = None
     ) -> SerializedEntry:
         """Take a batch in: a ``PsnrInput``, or outputs and targets."""
         batch = PsnrInput.of(input, metadata)

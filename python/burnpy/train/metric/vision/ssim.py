@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from burnpy.errors import ShapeError
-from burnpy.tensor import Tensor
 from burnpy.train.metric.mean_metric import MeanMetric
 from burnpy.train.metric.metric import MetricMetadata
+from burnpy.train.metric.metric_input import Values
 from burnpy.train.metric.number_text import plain_float
 from burnpy.train.metric.serialized_entry import SerializedEntry
 from burnpy.train.metric.vision.image_input import ImageInput
@@ -65,6 +65,7 @@ class SsimMetric(MeanMetric):
         ShapeError: by ``update``: an image is smaller than the window.
 
     Example:
+        >>> from burnpy import Tensor
         >>> metric = SsimMetric(SsimMetricConfig(1.0, kernel_size=3, sigma=1.0))
         >>> image = Tensor.ones((1, 1, 4, 4))
         >>> metric.name(), round(metric.update(image, image) and metric.result(), 4)
@@ -91,7 +92,7 @@ class SsimMetric(MeanMetric):
         return self._name
 
     def update(
-        self, input: SsimInput | Tensor, metadata: MetricMetadata | Tensor | None = None
+        self, input: SsimInput | Values, metadata: MetricMetadata | Values | None = None
     ) -> SerializedEntry:
         """Take a batch in: a ``SsimInput``, or outputs and targets."""
         batch, config = SsimInput.of(input, metadata), self.config
