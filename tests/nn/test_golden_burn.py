@@ -1,11 +1,11 @@
 """Layers filled with Burn's records: what they compute, their gradients, and the records they give back."""
 
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.nn.burn_modules import BurnModule, entries, layer, names_of
+from tests.nn.burn_modules import entries, layer, names_of
 
 pytestmark = pytest.mark.golden
 LAYERS = names_of(
@@ -16,7 +16,7 @@ LAYERS = names_of(
         "LocalResponseNormConfig", "NormalizationConfig", "RmsNormConfig",
     ]
 )  # fmt: skip
-CASES: dict[str, Callable[[], BurnModule]] = {name: (lambda name=name: layer(name)) for name in LAYERS}  # type: ignore[misc]
+CASES = {name: partial(layer, name, single="rms" in name) for name in LAYERS}
 
 
 def _with(key: str) -> list[str]:
