@@ -16,7 +16,8 @@ LAYERS = names_of(
         "LocalResponseNormConfig", "NormalizationConfig", "RmsNormConfig",
     ]
 )  # fmt: skip
-CASES = {name: partial(layer, name, single="rms" in name) for name in LAYERS}
+# Burn computes the root of RmsNorm, and gradients of DeformConv2d, in single precision always.
+CASES = {name: partial(layer, name, single="rms" in name or "deform" in name) for name in LAYERS}
 
 
 def _with(key: str) -> list[str]:
