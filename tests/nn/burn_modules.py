@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burnpy import Tensor, nn
-from burnpy.config.codec import decode
 from burnpy.autodiff import Gradients
-from burnpy.module import Flag, Module, ModuleMapper, Param
+from burnpy.config.codec import decode
+from burnpy.module import Flag, ModuleMapper, Param
 from tests.paths import GOLDEN
 
 Array = NDArray[Any]
@@ -95,7 +95,7 @@ class BurnModule:
         """
         module, entry = self.loaded(), self.entry
         for shown, told in ((module, "display"), (module.valid(), "display_valid")):
-            text = entry.get(told, entry["display"])
+            text: str = entry[told] if told in entry else entry["display"]
             for theirs, ours in replaced.items():
                 text = text.replace(theirs, ours)
             assert str(shown) == text

@@ -1,4 +1,4 @@
-"""The modules of the golden folder `burn/modules` that are written by hand there: of layers, containers and parameters."""
+"""The modules of the golden folder `burn/modules` that are no single layers."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -42,7 +42,8 @@ class Block(Module):
 
     def forward(self, x: Tensor) -> Tensor:
         y = self.norm(self.activation(self.linear(x)))
-        return y * self.scale.val().unsqueeze(2) * self.factor
+        scaled: Tensor = y * self.scale.val().unsqueeze(2) * self.factor
+        return scaled
 
 
 class Containers(Module):
@@ -81,7 +82,8 @@ class Mixer(EnumModule):
             "Norm": nn.LayerNormConfig(d).init,
             "Wide": lambda: Block(d, d),
         }
-        setattr(self, kind, made[kind]())
+        layer: Module = made[kind]()  # type: ignore[operator]
+        setattr(self, kind, layer)
 
     def forward(self, x: Tensor) -> Tensor:
         y: Tensor = self.payload(x)  # type: ignore[operator]
@@ -130,7 +132,8 @@ class Tied(Module):
         self.decode = self.embed.weight
 
     def forward(self, tokens: Tensor) -> Tensor:
-        return self.hidden(self.embed(tokens)).tanh().matmul(self.decode.val().transpose().unsqueeze(3))
+        hidden: Tensor = self.hidden(self.embed(tokens)).tanh()
+        return hidden.matmul(self.decode.val().transpose().unsqueeze(3))
 
 
 class Residual(Module):
@@ -139,7 +142,8 @@ class Residual(Module):
         self.gate = one()
 
     def forward(self, x: Tensor) -> Tensor:
-        return x + self.inner(x) * self.gate.val().unsqueeze(2)
+        y: Tensor = self.inner(x)
+        return x + y * self.gate.val().unsqueeze(2)
 
 
 class Mlp(Module):
@@ -200,7 +204,7 @@ class Cnn(Module):
         self.conv1 = _conv(2, channels, 3)
         self.norm1 = nn.BatchNormConfig(channels).init()
         self.blocks = [ConvBlock(channels, shortcut=shortcut) for shortcut in shortcuts]
-        self.pool = nn.AdaptiveAvgPool2dConfig([2, 2]).init()
+        self.pool = nn.AdaptiveAvgPool2dConfig((2, 2)).init()
         self.dropout = nn.DropoutConfig(prob).init()
         self.fc = linear(channels * 4, classes)
 
@@ -251,11 +255,11 @@ class Branch(Module):
         if self.gate is not None:
             y = y * self.gate.val().unsqueeze(2)
         y = self.last[0](y) + x
-        return y if self.last[1] is None else self.last[1](y)
+        return y if self.last[1] is None else self.last[1].forward(y)
 
 
 def _conv(channels_in: int, channels_out: int, size: int) -> nn.Conv2d:
-    config = nn.Conv2dConfig([channels_in, channels_out], [size, size], padding=nn.PaddingConfig2d.Same())
+    config = nn.Conv2dConfig((channels_in, channels_out), (size, size), padding=nn.PaddingConfig2d.Same())
     return config.init()
 
 
@@ -283,7 +287,7 @@ def build(name: str, told: dict[str, Any]) -> Any:
         case "mlp_frozen_group":
             return Mlp(*sizes).freeze_group(ParamGroup.from_predicate("fc1"))
         case "mapped" | "mapped_eager":
-            return Mapped(*reversed(shapes["weight"]), lazy=name == "user_mapped")  # type: ignore[misc]
+            return Mapped(*reversed(shapes["weight"]), lazy=name == "user_mapped")
         case "mlp_f16" | "mlp_bf16" | "mlp_f64":
             return Mlp(*sizes).no_grad()
         case "lora":

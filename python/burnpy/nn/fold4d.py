@@ -17,7 +17,7 @@ class Fold4dConfig(Config):
         ConfigError: a number is below 1, or a padding below 0.
 
     Example:
-        >>> print(Fold4dConfig([4, 4], [2, 2]).init())
+        >>> print(Fold4dConfig((4, 4), (2, 2)).init())
         Fold4d {output_size: [4, 4], kernel_size: [2, 2], stride: [1, 1], dilation: [1, 1], padding: [0, 0]}
 
     Source: Burn ``nn::Fold4dConfig``.
@@ -46,7 +46,7 @@ class Fold4d(Module):
         ShapeError: ``x`` has another number of axes, or its rows and columns are not those of such an image.
 
     Example:
-        >>> Fold4dConfig([1, 3], [1, 2]).init()(Tensor([[[1.0, 2.0], [10.0, 20.0]]])).tolist()
+        >>> Fold4dConfig((1, 3), (1, 2)).init()(Tensor([[[1.0, 2.0], [10.0, 20.0]]])).tolist()
         [[[[1.0, 12.0, 20.0]]]]
 
     Source: Burn ``nn::Fold4d``.

@@ -17,7 +17,7 @@ class Unfold4dConfig(Config):
         ConfigError: a number is below 1, or a padding below 0.
 
     Example:
-        >>> print(Unfold4dConfig([2, 3]).init())
+        >>> print(Unfold4dConfig((2, 3)).init())
         Unfold4d {kernel_size: [2, 3], stride: [1, 1], dilation: [1, 1], padding: [0, 0]}
 
     Source: Burn ``nn::Unfold4dConfig``.
@@ -45,7 +45,7 @@ class Unfold4d(Module):
         ShapeError: ``x`` has another number of axes, or is smaller than the window.
 
     Example:
-        >>> Unfold4dConfig([2, 2]).init()(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])).tolist()
+        >>> Unfold4dConfig((2, 2)).init()(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])).tolist()
         [[[1.0], [2.0], [3.0], [4.0]]]
 
     Source: Burn ``nn::Unfold4d``.

@@ -2,7 +2,7 @@
 
 Example:
     >>> from burnpy import Tensor
-    >>> conv = Conv2dConfig([3, 8], [3, 3], padding=PaddingConfig2d.Same()).init()
+    >>> conv = Conv2dConfig((3, 8), (3, 3), padding=PaddingConfig2d.Same()).init()
     >>> conv(Tensor.zeros((1, 3, 5, 5))).shape
     (1, 8, 5, 5)
 """

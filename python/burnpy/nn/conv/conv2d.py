@@ -19,7 +19,7 @@ class Conv2dConfig(Config):
         ConfigError: a number is below 1, channels do not divide into ``groups``.
 
     Example:
-        >>> print(Conv2dConfig([5, 1], [5, 5]).init())
+        >>> print(Conv2dConfig((5, 1), (5, 5)).init())
         Conv2d {ch_in: 5, ch_out: 1, stride: [1, 1], kernel_size: [5, 5], dilation: [1, 1], groups: 1, ... params: 126}
 
     Source: Burn ``nn::conv::Conv2dConfig``.
@@ -61,7 +61,7 @@ class Conv2d(Convolution):
 
     Example:
         >>> from burnpy import Tensor
-        >>> Conv2dConfig([5, 1], [5, 5]).init()(Tensor.zeros((2, 5, 8, 9))).shape
+        >>> Conv2dConfig((5, 1), (5, 5)).init()(Tensor.zeros((2, 5, 8, 9))).shape
         (2, 1, 4, 5)
 
     Source: Burn ``nn::conv::Conv2d``.

@@ -20,7 +20,7 @@ class Conv3dConfig(Config):
             or ``Same`` padding is asked for with an even ``kernel_size``.
 
     Example:
-        >>> print(Conv3dConfig([2, 4], [3, 3, 3]).init())
+        >>> print(Conv3dConfig((2, 4), (3, 3, 3)).init())
         Conv3d {ch_in: 2, ch_out: 4, stride: [1, 1, 1], kernel_size: [3, 3, 3], dilation: [1, 1, 1], ... params: 220}
 
     Source: Burn ``nn::conv::Conv3dConfig``.
@@ -63,7 +63,7 @@ class Conv3d(Convolution):
 
     Example:
         >>> from burnpy import Tensor
-        >>> Conv3dConfig([2, 4], [3, 3, 3]).init()(Tensor.zeros((1, 2, 5, 5, 5))).shape
+        >>> Conv3dConfig((2, 4), (3, 3, 3)).init()(Tensor.zeros((1, 2, 5, 5, 5))).shape
         (1, 4, 3, 3, 3)
 
     Source: Burn ``nn::conv::Conv3d``.

@@ -20,7 +20,7 @@ class ConvTranspose1dConfig(Config):
         ConfigError: a number is below 1 (0 for the paddings), or channels do not divide into ``groups``.
 
     Example:
-        >>> print(ConvTranspose1dConfig([5, 2], 5).init())
+        >>> print(ConvTranspose1dConfig((5, 2), 5).init())
         ConvTranspose1d {channels: [5, 2], stride: 1, kernel_size: 5, dilation: 1, groups: 1, ... params: 52}
 
     Source: Burn ``nn::conv::ConvTranspose1dConfig``.
@@ -61,7 +61,7 @@ class ConvTranspose1d(TransposedConvolution):
 
     Example:
         >>> from burnpy import Tensor
-        >>> ConvTranspose1dConfig([5, 2], 5).init()(Tensor.zeros((2, 5, 8))).shape
+        >>> ConvTranspose1dConfig((5, 2), 5).init()(Tensor.zeros((2, 5, 8))).shape
         (2, 2, 12)
 
     Source: Burn ``nn::conv::ConvTranspose1d``.

@@ -20,7 +20,7 @@ class ConvTranspose2dConfig(Config):
         ConfigError: a number is below 1 (0 for the paddings), or channels do not divide into ``groups``.
 
     Example:
-        >>> print(ConvTranspose2dConfig([5, 2], [5, 5]).init())
+        >>> print(ConvTranspose2dConfig((5, 2), (5, 5)).init())
         ConvTranspose2d {channels: [5, 2], stride: [1, 1], kernel_size: [5, 5], dilation: [1, 1], ... params: 252}
 
     Source: Burn ``nn::conv::ConvTranspose2dConfig``.
@@ -61,7 +61,7 @@ class ConvTranspose2d(TransposedConvolution):
 
     Example:
         >>> from burnpy import Tensor
-        >>> ConvTranspose2dConfig([5, 2], [5, 5]).init()(Tensor.zeros((2, 5, 3, 4))).shape
+        >>> ConvTranspose2dConfig((5, 2), (5, 5)).init()(Tensor.zeros((2, 5, 3, 4))).shape
         (2, 2, 7, 8)
 
     Source: Burn ``nn::conv::ConvTranspose2d``.

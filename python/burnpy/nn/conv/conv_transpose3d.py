@@ -20,7 +20,7 @@ class ConvTranspose3dConfig(Config):
         ConfigError: a number is below 1 (0 for the paddings), or channels do not divide into ``groups``.
 
     Example:
-        >>> print(ConvTranspose3dConfig([2, 1], [2, 2, 2]).init())
+        >>> print(ConvTranspose3dConfig((2, 1), (2, 2, 2)).init())
         ConvTranspose3d {channels: [2, 1], stride: [1, 1, 1], kernel_size: [2, 2, 2], ... params: 17}
 
     Source: Burn ``nn::conv::ConvTranspose3dConfig``.
@@ -61,7 +61,7 @@ class ConvTranspose3d(TransposedConvolution):
 
     Example:
         >>> from burnpy import Tensor
-        >>> ConvTranspose3dConfig([2, 1], [2, 2, 2]).init()(Tensor.zeros((1, 2, 3, 3, 3))).shape
+        >>> ConvTranspose3dConfig((2, 1), (2, 2, 2)).init()(Tensor.zeros((1, 2, 3, 3, 3))).shape
         (1, 1, 4, 4, 4)
 
     Source: Burn ``nn::conv::ConvTranspose3d``.

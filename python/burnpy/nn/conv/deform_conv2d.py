@@ -24,7 +24,7 @@ class DeformConv2dConfig(Config):
             ``offset_groups``, or ``Same`` padding is asked for with an even ``kernel_size``.
 
     Example:
-        >>> print(DeformConv2dConfig([5, 1], [5, 5]).init())
+        >>> print(DeformConv2dConfig((5, 1), (5, 5)).init())
         DeformConv2d {stride: [1, 1], kernel_size: [5, 5], dilation: [1, 1], weight_groups: 1, ... params: 126}
 
     Source: Burn ``nn::conv::DeformConv2dConfig``.
@@ -70,7 +70,7 @@ class DeformConv2d(Module):
         ShapeError: a tensor has another shape, or the padding differs at both ends of an axis.
 
     Example:
-        >>> conv = DeformConv2dConfig([2, 3], [2, 2]).init()
+        >>> conv = DeformConv2dConfig((2, 3), (2, 2)).init()
         >>> conv(Tensor.zeros((1, 2, 4, 4)), Tensor.zeros((1, 8, 3, 3))).shape
         (1, 3, 3, 3)
 

@@ -2,7 +2,7 @@
 
 Example:
     >>> from burnpy import Tensor
-    >>> Interpolate2dConfig(output_size=[4, 6]).init()(Tensor.zeros((1, 3, 2, 3))).shape
+    >>> Interpolate2dConfig(output_size=(4, 6)).init()(Tensor.zeros((1, 3, 2, 3))).shape
     (1, 3, 4, 6)
 """
 

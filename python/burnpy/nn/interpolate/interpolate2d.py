@@ -19,7 +19,7 @@ class Interpolate2dConfig(Config):
         ConfigError: a size is below 1.
 
     Example:
-        >>> print(Interpolate2dConfig(output_size=[20, 20]).init())
+        >>> print(Interpolate2dConfig(output_size=(20, 20)).init())
         Interpolate2d {mode: Nearest, output_size: Some([20, 20]), scale_factor: None}
 
     Source: Burn ``nn::interpolate::Interpolate2dConfig``.
@@ -48,7 +48,7 @@ class Interpolate2d(Module):
         ArgumentError: neither or both of size and factor are set, or the mode is ``NearestExact``.
 
     Example:
-        >>> config = Interpolate2dConfig(output_size=[1, 3], mode=InterpolateMode.Linear)
+        >>> config = Interpolate2dConfig(output_size=(1, 3), mode=InterpolateMode.Linear)
         >>> config.init()(Tensor([[[[1.0, 2.0]]]])).tolist()
         [[[[1.0, 1.5, 2.0]]]]
 

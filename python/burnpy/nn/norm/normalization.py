@@ -38,7 +38,10 @@ class NormalizationConfig(Variants):
 
     def init(self, device: Device | None = None) -> Normalization:
         """The module."""
-        return Normalization("Identity", Identity())
+        return Normalization(self, device)
+
+    def _layer(self, device: Device | None) -> Module:
+        return Identity()
 
     def num_features(self) -> int | None:
         """How many channels, or features for ``Layer`` and ``Rms``; ``None`` for ``Identity``, which takes any."""
@@ -63,8 +66,8 @@ class _Configured(NormalizationConfig):
     _size: ClassVar[str] = "num_features"
     value: BatchNormConfig | GroupNormConfig | InstanceNormConfig | LayerNormConfig | RmsNormConfig
 
-    def init(self, device: Device | None = None) -> Normalization:
-        return Normalization(type(self).__name__, self.value.init(device))
+    def _layer(self, device: Device | None) -> Module:
+        return self.value.init(device)
 
     def num_features(self) -> int | None:
         size: int = getattr(self.value, self._size)
@@ -109,7 +112,7 @@ class _Rms(_Configured, of=NormalizationConfig, name="Rms"):
 
 
 class Normalization(EnumModule):
-    """One normalisation of several; its name is part of the paths in a record, as in ``norm.Batch.gamma``.
+    """The normalisation that a configuration chose; its name is part of the paths in a record, as in ``norm.Batch.gamma``.
 
     Shapes:
         x: as the chosen one takes it
@@ -123,8 +126,8 @@ class Normalization(EnumModule):
     Source: Burn ``nn::norm::Normalization``.
     """
 
-    def __init__(self, variant: str, layer: Module) -> None:
-        setattr(self, variant, layer)
+    def __init__(self, config: NormalizationConfig, device: Device | None = None) -> None:
+        setattr(self, type(config).__name__, config._layer(device))
 
     def forward(self, x: Tensor) -> Tensor:
         """``x`` normalised."""

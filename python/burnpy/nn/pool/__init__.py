@@ -2,7 +2,7 @@
 
 Example:
     >>> from burnpy import Tensor
-    >>> MaxPool2dConfig([2, 2]).init()(Tensor.zeros((1, 3, 8, 8))).shape
+    >>> MaxPool2dConfig((2, 2)).init()(Tensor.zeros((1, 3, 8, 8))).shape
     (1, 3, 4, 4)
 """
 

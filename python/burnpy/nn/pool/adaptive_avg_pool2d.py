@@ -17,7 +17,7 @@ class AdaptiveAvgPool2dConfig(Config):
         ConfigError: a size is below 1.
 
     Example:
-        >>> print(AdaptiveAvgPool2dConfig([3, 2]).init())
+        >>> print(AdaptiveAvgPool2dConfig((3, 2)).init())
         AdaptiveAvgPool2d {output_size: [3, 2]}
 
     Source: Burn ``nn::pool::AdaptiveAvgPool2dConfig``.
@@ -43,7 +43,7 @@ class AdaptiveAvgPool2d(Module):
         ShapeError: ``x`` has another number of axes.
 
     Example:
-        >>> AdaptiveAvgPool2dConfig([3, 2]).init()(Tensor.zeros((1, 2, 5, 7))).shape
+        >>> AdaptiveAvgPool2dConfig((3, 2)).init()(Tensor.zeros((1, 2, 5, 7))).shape
         (1, 2, 3, 2)
 
     Source: Burn ``nn::pool::AdaptiveAvgPool2d``.

@@ -17,7 +17,7 @@ class AdaptiveAvgPool3dConfig(Config):
         ConfigError: a size is below 1.
 
     Example:
-        >>> print(AdaptiveAvgPool3dConfig([2, 3, 2]).init())
+        >>> print(AdaptiveAvgPool3dConfig((2, 3, 2)).init())
         AdaptiveAvgPool3d {output_size: [2, 3, 2]}
 
     Source: Burn ``nn::pool::AdaptiveAvgPool3dConfig``.
@@ -43,7 +43,7 @@ class AdaptiveAvgPool3d(Module):
         ShapeError: ``x`` has another number of axes.
 
     Example:
-        >>> AdaptiveAvgPool3dConfig([2, 3, 2]).init()(Tensor.zeros((1, 2, 4, 5, 7))).shape
+        >>> AdaptiveAvgPool3dConfig((2, 3, 2)).init()(Tensor.zeros((1, 2, 4, 5, 7))).shape
         (1, 2, 2, 3, 2)
 
     Source: Burn ``nn::pool::AdaptiveAvgPool3d``.

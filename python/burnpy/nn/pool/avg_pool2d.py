@@ -17,7 +17,7 @@ class AvgPool2dConfig(Config):
         ConfigError: a number is below 1.
 
     Example:
-        >>> print(AvgPool2dConfig([2, 3]).init())
+        >>> print(AvgPool2dConfig((2, 3)).init())
         AvgPool2d {kernel_size: [2, 3], stride: [2, 3], padding: Valid, count_include_pad: true, ceil_mode: false}
 
     Source: Burn ``nn::pool::AvgPool2dConfig``.
@@ -50,7 +50,7 @@ class AvgPool2d(Module):
         ShapeError: ``x`` has another number of axes, or is smaller than the window.
 
     Example:
-        >>> AvgPool2dConfig([2, 3]).init()(Tensor.zeros((1, 2, 8, 9))).shape
+        >>> AvgPool2dConfig((2, 3)).init()(Tensor.zeros((1, 2, 8, 9))).shape
         (1, 2, 4, 3)
 
     Source: Burn ``nn::pool::AvgPool2d``.

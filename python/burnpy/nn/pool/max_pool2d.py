@@ -17,7 +17,7 @@ class MaxPool2dConfig(Config):
         ConfigError: a number is below 1.
 
     Example:
-        >>> print(MaxPool2dConfig([2, 3]).init())
+        >>> print(MaxPool2dConfig((2, 3)).init())
         MaxPool2d {kernel_size: [2, 3], stride: [2, 3], padding: Valid, dilation: [1, 1], ceil_mode: false}
 
     Source: Burn ``nn::pool::MaxPool2dConfig``.
@@ -49,7 +49,7 @@ class MaxPool2d(Module):
         ShapeError: ``x`` has another number of axes, or is smaller than the window.
 
     Example:
-        >>> MaxPool2dConfig([2, 3]).init()(Tensor.zeros((1, 2, 8, 9))).shape
+        >>> MaxPool2dConfig((2, 3)).init()(Tensor.zeros((1, 2, 8, 9))).shape
         (1, 2, 4, 3)
 
     Source: Burn ``nn::pool::MaxPool2d``.
