@@ -45,7 +45,7 @@ class SwiGlu(Module):
     Example:
         >>> glu = SwiGluConfig(3, 3, initializer=Initializer.Constant(0.5)).init()
         >>> glu.forward(Tensor([[1.0, 2.0, 3.0]])).tolist()
-        [[8.5732..., 8.5732..., 8.5732...]]
+        [[8.573..., 8.573..., 8.573...]]
 
     Source: Burn ``nn::SwiGlu``; Shazeer 2020.
     """

@@ -112,7 +112,7 @@ class _Rms(_Configured, of=NormalizationConfig, name="Rms"):
 
 
 class Normalization(EnumModule):
-    """The normalisation that a configuration chose; its name is part of the paths in a record, as in ``norm.Batch.gamma``.
+    """The normalisation that a config chose; its name is part of the paths in a record, as in ``norm.Batch.gamma``.
 
     Shapes:
         x: as the chosen one takes it
