@@ -99,7 +99,8 @@ class ConfusionMetric(Numeric):
             if total is None or batch is None:
                 return math.nan, math.nan
             counts = Tensor.stack([total, batch], 1).cast("f64")
-            self._numbers = _mean_of_classes(self.ratio(counts[0], counts[1], counts[2]))
+            running, current = self.ratio(counts[0], counts[1], counts[2]).tolist()
+            self._numbers = _mean_of_classes(running), _mean_of_classes(current)
         return self._numbers
 
     def _text(self, entry: NumericEntry) -> SerializedEntry:
@@ -107,12 +108,10 @@ class ConfusionMetric(Numeric):
         return NumericText(FormatOptions(self.name(), "%", 2), running, current, entry)
 
 
-def _mean_of_classes(ratios: Tensor) -> tuple[float, float]:
-    """Percent, of rows of classes without those that are NaN."""
-    absent = ratios.is_nan()
-    sums = ratios.mask_fill(absent, 0.0).sum_dim(1).mul_scalar(100.0)
-    total, batch = sums.div(absent.bool_not().cast("f64").sum_dim(1)).reshape(2).tolist()
-    return total, batch
+def _mean_of_classes(ratios: list[float]) -> float:
+    """Percent, of the classes that are not NaN."""
+    counted = [ratio for ratio in ratios if not math.isnan(ratio)]
+    return 100.0 * math.fsum(counted) / len(counted) if counted else math.nan
 
 
 def _unless_nan(value: float, samples: int) -> NumericEntry | None:
