@@ -168,3 +168,24 @@ REFUSED: list[tuple[Any, str]] = [
 def test_a_parameter_that_cannot_be_is_refused_by_name(build: Any, name: str) -> None:
     with pytest.raises(ConfigError, match=rf"\b{name} must"):
         build()
+
+
+@pytest.mark.parametrize(
+    ("scores", "targets", "message"),
+    [
+        (np.zeros((0, 2), np.float32), np.zeros((0, 2), bool), "empty"),
+        ([[math.nan, 0.5]], [[0, 1]], "finite"),
+        ([[0.5, 0.5]], [[1, 1]], "exactly one class"),
+        ([[0.5]], [[1]], "two classes at least, got 1"),
+    ],
+)
+def test_what_a_correlation_of_classes_refuses(scores: Any, targets: Any, message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        m.MatthewsCorrelationCoefficientMetric.multiclass().update(scores, targets)
+
+
+def test_what_a_correlation_of_one_column_refuses() -> None:
+    with pytest.raises(ConfigError, match=r"threshold must be from 0 to 1, got 1\.5"):
+        m.MatthewsCorrelationCoefficientMetric.binary(1.5)
+    with pytest.raises(ArgumentError, match="takes one column, got 2"):
+        m.MatthewsCorrelationCoefficientMetric.binary().update(TWO_BY_TWO, [[0, 1], [1, 0]])

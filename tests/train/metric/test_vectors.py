@@ -522,3 +522,27 @@ def test_losses_by_items_take_the_steps_of_the_loaders_progress() -> None:
         metric.update(Tensor([0.7]), m.MetricMetadata(Progress(3)))
     with pytest.raises(ArgumentError, match="needs update"):
         metric.update(Tensor([0.7]))
+
+
+def test_the_correlation_of_two_classes_is_that_of_two_columns_of_zeros_and_ones() -> None:
+    rng = np.random.default_rng(4)
+    scores = rng.random((50, 1)).astype(np.float32)
+    targets = (rng.random((50, 1)) < scores).astype(np.int32)
+    expected = np.corrcoef((scores > 0.5)[:, 0], targets[:, 0])[0, 1]
+    metric = m.MatthewsCorrelationCoefficientMetric.binary()
+    assert result(metric, (scores[:20], targets[:20]), (scores[20:], targets[20:])) == pytest.approx(expected)
+    both = np.hstack([1 - scores, scores])
+    metric = m.MatthewsCorrelationCoefficientMetric.multiclass()
+    assert result(metric, (both, hot(targets[:, 0].tolist(), 2))) == pytest.approx(expected)
+    assert metric.name() == "MatthewsCorrelationCoefficient @ Multiclass"
+
+
+def test_the_correlation_of_several_classes() -> None:
+    metric = m.MatthewsCorrelationCoefficientMetric.multiclass()
+    # TP 3 of 5; predicted 2, 2, 1; hold 2, 1, 2: (3·5 - (4 + 2 + 2)) / (25 - 9)
+    assert result(metric, MULTICLASS) == pytest.approx(7 / 16)
+    metric.clear()
+    assert math.isnan(metric.result())
+    assert result(metric, ([[0.9, 0.1]] * 3, hot([0, 1, 0], 2))) == 0  # one class alone was predicted
+    attributes = metric.attributes()
+    assert attributes is not None and attributes.unit is None and attributes.higher_is_better

@@ -25,6 +25,7 @@ from burnpy.train.metric.hamming import HammingScore, HammingScoreInput
 from burnpy.train.metric.iteration_speed import IterationSpeedMetric
 from burnpy.train.metric.learning_rate import LearningRateMetric
 from burnpy.train.metric.loss import LossInput, LossMetric
+from burnpy.train.metric.matthews import MatthewsCorrelationCoefficientMetric
 from burnpy.train.metric.mean_metric import MeanMetric
 from burnpy.train.metric.metric import (
     Adaptor,
@@ -97,6 +98,7 @@ __all__ = [
     "LearningRateMetric",
     "LossInput",
     "LossMetric",
+    "MatthewsCorrelationCoefficientMetric",
     "MeanMetric",
     "Metric",
     "MetricAttributes",

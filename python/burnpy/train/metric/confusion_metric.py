@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
+from typing import ClassVar
 
 from burnpy.errors import ArgumentError
 from burnpy.record.state import RecordState, UInt
@@ -34,6 +34,8 @@ class ConfusionMetric(Numeric):
     """Base of precision, recall and their like: the epoch is the ratio of summed counts, not a mean over batches."""
 
     Input = ConfusionStatsInput
+    unit: ClassVar[str | None] = "%"
+    precision: ClassVar[int] = 2
     state: ConfusionStatsState
 
     def __init__(self, config: ClassificationMetricConfig | None = None) -> None:
@@ -43,11 +45,11 @@ class ConfusionMetric(Numeric):
 
     def attributes(self) -> MetricAttributes:
         """Unit and direction."""
-        return NumericAttributes("%")
+        return NumericAttributes(self.unit)
 
-    @abstractmethod
     def ratio(self, hits: Tensor, predicted: Tensor, positive: Tensor) -> Tensor:
         """The fraction of each class, f64 of counts as f64; NaN for classes that do not count."""
+        raise NotImplementedError
 
     def update(
         self, input: ConfusionStatsInput | Values, metadata: MetricMetadata | Values | None = None
@@ -93,19 +95,23 @@ class ConfusionMetric(Numeric):
         return NumericEntry.Final(self._values()[0])
 
     def _values(self) -> tuple[float, float]:
-        """Percent of the epoch so far and of the last batch, worked out once per batch and both at once."""
+        """Of the epoch so far and of the last batch, worked out once per batch and both at once."""
         if self._numbers is None:
             total, batch = self.state.total, self.state.batch
             if total is None or batch is None:
                 return math.nan, math.nan
-            counts = Tensor.stack([total, batch], 1).cast("f64")
-            running, current = self.ratio(counts[0], counts[1], counts[2]).tolist()
-            self._numbers = _mean_of_classes(running), _mean_of_classes(current)
+            self._numbers = self.numbers(total, batch)
         return self._numbers
+
+    def numbers(self, total: Tensor, batch: Tensor) -> tuple[float, float]:
+        """The numbers of two tables of counts, int ``(3, classes)``: here the means of ``ratio`` in percent."""
+        counts = Tensor.stack([total, batch], 1).cast("f64")
+        running, current = self.ratio(counts[0], counts[1], counts[2]).tolist()
+        return _mean_of_classes(running), _mean_of_classes(current)
 
     def _text(self, entry: NumericEntry) -> SerializedEntry:
         running, current = self._values()
-        return NumericText(FormatOptions(self.name(), "%", 2), running, current, entry)
+        return NumericText(FormatOptions(self.name(), self.unit, self.precision), running, current, entry)
 
 
 def _mean_of_classes(ratios: list[float]) -> float:
