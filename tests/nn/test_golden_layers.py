@@ -38,7 +38,7 @@ def _module(case: dict[str, Any]) -> Any:
 
 
 def _without_panics(case: dict[str, Any]) -> dict[str, Any]:
-    """The case without gradients that Burn cannot compute; those of Lanczos are here, and tested by differences."""
+    """The case without gradients that Burn cannot compute; ours of Lanczos are among the golden numerics."""
     found = {key: _without_panics(case[key]) for key in ("f64",) if key in case}
     gradients = {
         output: {name: entry for name, entry in told.items() if not isinstance(entry, str)}

@@ -173,7 +173,7 @@ class Module:
 
         def leaf(_: str, leaf: Leaf) -> Leaf:
             if isinstance(leaf, RunningState):
-                return RunningState(leaf.value_sync().cast(dtype), id=leaf.id)
+                return RunningState(leaf.fold().cast(dtype), id=leaf.id)
             if isinstance(leaf, Param) and leaf.kind == "float":
                 return leaf.map(lambda value: _beside(value, value.inner().cast(dtype)))
             return leaf
@@ -333,7 +333,7 @@ def _mapped(leaf: Leaf, mapper: ModuleMapper) -> Leaf:
         return mapper.map_flag(leaf)
     if isinstance(leaf, RunningState):
         return RunningState(
-            mapper.map_float(Param.initialized(leaf.id, leaf.value_sync())).base(), id=leaf.id
+            mapper.map_float(Param.initialized(leaf.id, leaf.fold())).base(), id=leaf.id
         )
     mapped: Param = getattr(mapper, f"map_{leaf.kind}")(leaf)
     return mapped

@@ -47,7 +47,14 @@ class RunningState:
         return self._value
 
     def value_sync(self) -> Tensor:
-        """The current value, with all that is pending."""
+        """The current value, after what is pending has become it, if this thread left some of that."""
+        with self._lock:
+            if threading.get_ident() in self._pending:
+                self._fold()
+            return self._value
+
+    def fold(self) -> Tensor:
+        """The current value, after what any thread left has become it: what is recorded and copied."""
         with self._lock:
             self._fold()
             return self._value
@@ -73,10 +80,10 @@ class RunningState:
 
     def clone(self) -> RunningState:
         """The same value and id in independent storage, folded."""
-        return RunningState(self.value_sync(), id=self.id)
+        return RunningState(self.fold(), id=self.id)
 
     def __getstate__(self) -> tuple[ParamId, Tensor]:
-        return self.id, self.value_sync()
+        return self.id, self.fold()
 
     def __setstate__(self, state: tuple[ParamId, Tensor]) -> None:
         self.__init__(state[1], id=state[0])  # type: ignore[misc]

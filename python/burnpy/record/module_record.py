@@ -245,7 +245,7 @@ def _params(module: object) -> Iterator[tuple[str, Leaf]]:
 
 def _recorded(leaf: Leaf) -> Tensor:
     # Unlike Burn: whose record of a module in training lags one update of its running statistics.
-    return leaf.value_sync() if isinstance(leaf, RunningState) else leaf.transform_for_save()
+    return leaf.fold() if isinstance(leaf, RunningState) else leaf.transform_for_save()
 
 
 def _difference(path: str, leaf: Leaf, entry: Entry, policy: DTypePolicy) -> Difference | None:
