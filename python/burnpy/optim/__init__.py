@@ -11,6 +11,8 @@ from burnpy.optim.grad_clipping import GradientClipping, GradientClippingConfig
 from burnpy.optim.gradients_accumulator import GradientsAccumulator
 from burnpy.optim.gradients_params import GradientsParams
 from burnpy.optim.lamb import Lamb, LambConfig, LambState
+from burnpy.optim.lbfgs import LBFGS, LBFGSConfig, LineSearchFn
+from burnpy.optim.lbfgs_iteration import LBFGSState
 from burnpy.optim.lion import Lion, LionConfig, LionState
 from burnpy.optim.module_optimizer import ModuleOptimizer
 from burnpy.optim.momentum import Momentum, MomentumConfig, MomentumState
@@ -21,6 +23,7 @@ from burnpy.optim.rmsprop import RmsProp, RmsPropConfig, RmsPropState
 from burnpy.optim.sgd import Sgd, SgdConfig, SgdState
 
 __all__ = [
+    "LBFGS",
     "AdaGrad",
     "AdaGradConfig",
     "AdaGradState",
@@ -42,9 +45,12 @@ __all__ = [
     "GradientClippingConfig",
     "GradientsAccumulator",
     "GradientsParams",
+    "LBFGSConfig",
+    "LBFGSState",
     "Lamb",
     "LambConfig",
     "LambState",
+    "LineSearchFn",
     "Lion",
     "LionConfig",
     "LionState",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from burnpy.optim.grad_clipping import GradientClipping
     from burnpy.optim.parameters import Parameters
 
-__all__ = ["Context", "Plan", "Run"]
+__all__ = ["Context", "Plan", "Run", "like"]
 
 
 class Context:
@@ -141,7 +141,7 @@ class Run:
         ):
             past = cell.get()
             tensor, state = self.optimizer.step(lr, past.inner(), gradient, context.state)
-            new.append((context, cell, _like(past, tensor.inner(), path), _declared(self.optimizer, state)))
+            new.append((context, cell, like(past, tensor.inner(), path), _declared(self.optimizer, state)))
 
         def done() -> None:
             for context, cell, tensor, state in new:
@@ -181,8 +181,12 @@ class Plan:
         )
 
 
-def _like(past: Tensor, new: Tensor, path: str) -> Tensor:
-    """The new value, trained as the past one was."""
+def like(past: Tensor, new: Tensor, path: str) -> Tensor:
+    """A new value of a parameter, trained as the past one was.
+
+    Raises:
+        ShapeError: it has another shape or dtype.
+    """
     if new.shape != past.shape or new.dtype != past.dtype:
         raise ShapeError(
             f"{path}: the optimizer made {new.dtype} of shape {new.shape} of a parameter of {past.dtype}, {past.shape}"
