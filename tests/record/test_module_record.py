@@ -431,8 +431,11 @@ def test_a_loaded_parameter_shares_the_map_until_it_is_changed(tmp_path: Path) -
     path = tmp_path / "tiny.bpk"
     _filled().save_file(path)
     before = path.read_bytes()
-    module = Tiny().load_file(path)
+    record = ModuleRecord.load(path)
+    module = Tiny().load_record(record)
     shared = module.weight.val().numpy()
+    assert np.shares_memory(shared, record["weight"].numpy())
+    del record
     gc.collect()
     cell = module.weight.cell
     cell.set(cell.get() * 2.0)
