@@ -85,3 +85,17 @@ def errors(error: burnpy.pack.Error) -> None:
     assert_type(error.kind, str)
     assert_type(error.found, int | None)
     assert_type(caught.args, tuple[Any, ...])
+
+
+def layers(x: burnpy.Tensor) -> None:
+    assert_type(burnpy.nn.LinearConfig(3, 5, bias=False).init(), burnpy.nn.Linear)
+    assert_type(burnpy.nn.LinearConfig(3, 5).init().forward(x), burnpy.Tensor)
+    conv = burnpy.nn.Conv2dConfig((3, 8), (3, 3), padding=burnpy.nn.PaddingConfig2d.Explicit(1, 2, 1, 2))
+    assert_type(conv.init(burnpy.Device.cpu()), burnpy.nn.conv.Conv2d)
+    assert_type(conv.kernel_size, tuple[int, int])
+    pool = burnpy.nn.MaxPool2dConfig((2, 2), strides=(1, 1)).init()
+    assert_type(pool.forward(x), burnpy.Tensor)
+    norm = burnpy.nn.NormalizationConfig.Batch(burnpy.nn.BatchNormConfig(8))
+    assert_type(norm.init().valid(), burnpy.nn.Normalization)
+    assert_type(norm.with_num_features(4), burnpy.nn.NormalizationConfig)
+    assert_type(burnpy.nn.BatchNormConfig(8).init().running_mean.value_sync(), burnpy.Tensor)
