@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from burnpy import manual_seed, nn
-from burnpy.module import Initializer, Param
+from burnpy import Tensor, manual_seed, nn
+from burnpy.module import Initializer, Lora, Param
 
 XAVIER = Initializer.XavierNormal(1.0)
 FAN_OUT = Initializer.KaimingUniform(gain=1.0, fan_out_only=True)
@@ -117,3 +117,11 @@ def test_counting_makes_no_value() -> None:
         57, True, True,
     )  # fmt: skip
     assert not conv.weight.is_initialized()
+
+
+def test_low_rank_factors_of_an_undrawn_col_layer_fit_its_form_in_memory() -> None:
+    linear = nn.LinearConfig(3, 5, layout=nn.LinearLayout.Col).init().apply_lora(Lora(rank=2, alpha=1.0))
+    assert {path: leaf.val().shape for path, leaf in linear.named_params()} == {
+        "weight": (3, 5), "weight.lora.a": (3, 2), "weight.lora.b": (2, 5), "bias": (5,),
+    }  # fmt: skip
+    assert linear(Tensor.ones((1, 3))).shape == (1, 5)

@@ -75,10 +75,10 @@ class Lora:
     def reparameterize(self, path: str, param: Param) -> LoraAdapter | None:
         """The factors of a matrix in the group; every parameter is frozen."""
         param.set_require_grad(False)
-        shape = param.lazy_shape()
-        if len(shape) != 2 or not self.group.matches(param.id, path):
+        if len(param.lazy_shape()) != 2 or not self.group.matches(param.id, path):
             return None
-        return LoraAdapter(shape[0], shape[1], self.rank, self.alpha / self.rank, param.lazy_device())
+        d_input, d_output = param.value_shape()
+        return LoraAdapter(d_input, d_output, self.rank, self.alpha / self.rank, param.lazy_device())
 
 
 class LoraAdapter(Reparameterization):

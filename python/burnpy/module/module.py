@@ -332,9 +332,7 @@ def _mapped(leaf: Leaf, mapper: ModuleMapper) -> Leaf:
     if isinstance(leaf, Flag):
         return mapper.map_flag(leaf)
     if isinstance(leaf, RunningState):
-        return RunningState(
-            mapper.map_float(Param.initialized(leaf.id, leaf.fold())).base(), id=leaf.id
-        )
+        return RunningState(mapper.map_float(Param.initialized(leaf.id, leaf.fold())).base(), id=leaf.id)
     mapped: Param = getattr(mapper, f"map_{leaf.kind}")(leaf)
     return mapped
 

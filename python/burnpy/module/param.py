@@ -120,6 +120,10 @@ class Param:
         assert self._lazy is not None, "a parameter without value or initializer"
         return self._lazy.shape
 
+    def value_shape(self) -> tuple[int, ...]:
+        """The shape in memory. Makes the value only where the declared shape can be another, that of its record."""
+        return self.lazy_shape() if self._save_mapper is None else self.base().shape
+
     def record_shape(self) -> tuple[int, ...]:
         """The shape that a record of it has. Makes no value."""
         # Unlike Burn: the shape in the file's form, also for a parameter that is initialized; Burn compares the form

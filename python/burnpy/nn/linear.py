@@ -82,7 +82,7 @@ class Linear(Module):
 
     def display_content(self) -> list[tuple[str, object]]:
         """Sizes, and whether there is a bias."""
-        d_input, d_output = self.weight.base().shape
+        d_input, d_output = self.weight.value_shape()
         return [("d_input", d_input), ("d_output", d_output), ("bias", self.bias is not None)]
 
 
