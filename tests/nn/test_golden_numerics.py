@@ -6,14 +6,16 @@ import pytest
 
 from burnpy.module import Flag
 from burnpy.nn import BatchNorm
+from burnpy.nn.attention import generate_autoregressive_mask
+from burnpy.tensor import module as ops
 from tests.nn.golden_modules import check, names_of, operation
-from tests.tensor.golden_numerics import Inputs, Outputs, case_names
+from tests.tensor.golden_numerics import Case, Inputs, Outputs, case_names
 
 PRECISIONS = ["float64", "float32"]
 # Layers whose output is that of one call with the inputs in the order of the case.
 PLAIN = [
     "CosineSimilarity", "Embedding", "GroupNorm", "InstanceNorm", "LayerNorm", "Linear", "LocalResponseNorm",
-    "PairwiseDistance", "RmsNorm",
+    "PairwiseDistance", "RmsNorm", "SwiGlu",
 ]  # fmt: skip
 SPATIAL = [
     "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AvgPool1d", "AvgPool2d", "Conv1d", "Conv2d",
@@ -51,6 +53,21 @@ def test_values_and_gradients_are_the_golden_ones(name: str, dtype: str) -> None
 @pytest.mark.parametrize("name", names_of(["BatchNorm"]))
 def test_batch_norm_trains_and_infers_as_the_golden_cases(name: str, dtype: str) -> None:
     check(name, dtype, _batch_norm)
+
+
+@pytest.mark.parametrize("dtype", PRECISIONS)
+def test_the_function_of_batch_norm_gives_the_statistics_too(dtype: str) -> None:
+    def run(case: Case, t: Inputs) -> Outputs:
+        found = ops.batch_norm_train(t["x"], t["gamma"], t["beta"], epsilon=case.config["epsilon"])
+        return dict(zip(("output", "mean", "variance"), found, strict=True))
+
+    Case.load("modules", "batch_norm_train", dtype).check(run)
+
+
+def test_a_mask_hides_what_comes_later() -> None:
+    case = Case.load("modules", "autoregressive_mask", "float32")
+    mask = generate_autoregressive_mask(case.config["batch"], case.config["seq_length"])
+    case.assert_close(mask, case.arrays["out.output"], "the mask")
 
 
 @pytest.mark.parametrize("dtype", PRECISIONS)
