@@ -1,11 +1,12 @@
-"""Whole training steps in plain tensor operations, beside torch and jax: M1, M2, C1, T1, S1.
+"""Whole training steps, and inference, beside torch and jax: M1, M2, C1, T1, S1.
 
     python benches/python/training.py --threads 2
     python benches/python/training.py --only M1
 
 M1: MLP 784-512-512-10, batch 64, Adam, cross-entropy. M2: the same, batch 1024. C1: conv 1-32-64 3x3, max-pool, fully
 connected 9216-128-10, batch 64, Adam. T1: transformer encoder, width 128, 4 heads, 512, 2 layers, 64 positions, batch
-32, Adam. S1: MLP 8-64-1, batch 32, SGD. Fixed synthetic data; parameters and their update are written by hand.
+32, Adam. S1: MLP 8-64-1, batch 32, SGD. Fixed synthetic data. burnpy runs its modules, losses and optimizers; torch its
+functional operations, without the cost of its modules, and its optimizer; jax one compiled function.
 """
 
 import argparse
@@ -112,75 +113,35 @@ def first_values(name: str) -> list[Any]:
 
 
 def burnpy_step(name: str, threads: int) -> Step:
-    """Forward, backward and update, operation by operation."""
+    """Modules, a loss and an optimizer, as in the README."""
     import burnpy as bp
-    from burnpy.tensor import activation, module
+    from benches.python.models import model_and_loss
+    from burnpy.optim import AdamConfig, GradientsParams, SgdConfig
 
     bp.set_num_threads(threads)
-    x, y = (bp.Tensor.from_numpy(array).inner() for array in data(name))
-    params = [bp.Tensor.from_numpy(value).inner() for value in first_values(name)]
-    state: dict[str, Any] = {
-        "params": params,
-        "m": [p * 0.0 for p in params],
-        "v": [p * 0.0 for p in params],
-        "t": 0,
-    }
-
-    def forward(p: Params) -> Any:
-        if name in ("M1", "M2"):
-            h = module.linear(x, p[0], p[1], activation="relu")
-            h = module.linear(h, p[2], p[3], activation="relu")
-            return module.cross_entropy(module.linear(h, p[4], p[5]), y)
-        if name == "S1":
-            h = module.linear(x, p[0], p[1], activation="relu")
-            d = module.linear(h, p[2], p[3]) - y
-            return (d * d).mean()
-        if name == "C1":
-            h = activation.relu(module.conv2d(x, p[0], p[1]))
-            h = activation.relu(module.conv2d(h, p[2], p[3]))
-            h = module.max_pool2d(h, [2, 2]).flatten(1, 3)
-            h = module.linear(h, p[4], p[5], activation="relu")
-            return module.cross_entropy(module.linear(h, p[6], p[7]), y)
-        h = x
-        for layer in range(2):
-            h = burnpy_layer(module, activation, h, p[layer * 16 : layer * 16 + 16])
-        d = h - y
-        return (d * d).mean()
+    bp.manual_seed(2)
+    x, y = (bp.Tensor.from_numpy(array) for array in data(name))
+    model, loss_of = model_and_loss(name)
+    rate = 0.01 if name == "S1" else 1e-3
+    optimizer = SgdConfig().init() if name == "S1" else AdamConfig().init()
 
     def step() -> Any:
-        leaves = [p.autodiff().require_grad() for p in state["params"]]
-        loss = forward(leaves)
-        grads = loss.backward()
-        gradients = [leaf.grad(grads) for leaf in leaves]
-        if name == "S1":
-            state["params"] = [p - g * 0.01 for p, g in zip(state["params"], gradients, strict=True)]
-        else:
-            _burnpy_adam(state, gradients)
+        loss = loss_of(model(x), y)
+        grads = GradientsParams.from_grads(loss.backward(), model)
+        optimizer.step(rate, model, grads)
         return loss
 
     return step
 
 
-def burnpy_layer(module: Any, activation: Any, x: Any, p: Params) -> Any:
-    """Post-norm encoder layer."""
+def burnpy_inference(name: str) -> Step:
+    """The forward pass of the model that is not trained any more."""
+    import burnpy as bp
+    from benches.python.models import model_and_loss
 
-    def heads(t: Any) -> Any:
-        return t.reshape([32, 64, 4, 32]).swap_dims(1, 2)
-
-    q, k, v = (heads(module.linear(x, p[2 * i], p[2 * i + 1])) for i in range(3))
-    context = module.attention(q, k, v).swap_dims(1, 2).reshape([32, 64, 128])
-    x = module.layer_norm(x + module.linear(context, p[6], p[7]), p[8], p[9])
-    h = module.linear(activation.gelu(module.linear(x, p[10], p[11])), p[12], p[13])
-    return module.layer_norm(x + h, p[14], p[15])
-
-
-def _burnpy_adam(state: dict[str, Any], gradients: Params) -> None:
-    state["t"] += 1
-    scale = 1e-3 * math.sqrt(1 - 0.999 ** state["t"]) / (1 - 0.9 ** state["t"])
-    for i, g in enumerate(gradients):
-        m = state["m"][i] = state["m"][i] * 0.9 + g * 0.1
-        v = state["v"][i] = state["v"][i] * 0.999 + g * g * 0.001
-        state["params"][i] = state["params"][i] - m * scale / (v.sqrt() + 1e-8)
+    x = bp.Tensor.from_numpy(data(name)[0]).inner()
+    model = model_and_loss(name)[0].valid()
+    return lambda: model(x)
 
 
 def torch_step(name: str, threads: int, *, fused: bool) -> Step:

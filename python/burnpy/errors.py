@@ -45,6 +45,7 @@ __all__ = [
     "TensorError",
     "TensorIndexError",
     "TensorNotFound",
+    "TrainingError",
     "ValidationError",
 ]
 
@@ -418,3 +419,19 @@ class DataframeDatasetError(DatasetError):
 
 class ImageLoaderError(DatasetError):
     """An image folder fails: ``IOError``, ``InvalidFileExtensionError``, ``ParsingError`` or ``Unknown``."""
+
+
+class TrainingError(BurnpyError):
+    """A run ended before its time. The error that ended it is the ``__cause__``.
+
+    Attributes:
+        kind: ``"dataset"``, ``"event_processor"`` (metrics, loggers, renderers), ``"workers"`` or ``"checkpoint"``.
+        result: the ``LearningResult`` or ``EvaluationResult`` so far, or ``None``.
+
+    Source: Burn ``train::TrainingError``. Unlike Burn, ``launch`` raises it, unless it is told not to.
+    """
+
+    def __init__(self, message: str = "", *, kind: str = "event_processor", result: object = None) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.result = result

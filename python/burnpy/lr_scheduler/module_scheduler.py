@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from burnpy.lr_scheduler.checks import checked_rate
@@ -124,6 +125,15 @@ class ModuleLrScheduler:
     def step(self) -> ModuleLearningRate:
         """The rates of the next step of the optimizer; all schedules go on."""
         return ModuleLearningRate([(group, scheduler.step()) for group, scheduler in self._groups])
+
+    def rates(self, rates: Sequence[float]) -> ModuleLearningRate:
+        """Rates of a step that was made before, one per group, for the groups of this scheduler.
+
+        Raises:
+            ValueError: there are more or fewer groups.
+        """
+        groups = [group for group, _ in self._groups]
+        return ModuleLearningRate(list(zip(groups, rates, strict=True)))
 
     def to_record(self) -> LrSchedulerRecord:
         """The records of all schedules under their numbers, 0 being that of all parameters. Groups are not kept."""

@@ -8,7 +8,7 @@ Example:
 
 from __future__ import annotations
 
-from burnpy._core import Device, Tensor, einsum
+from burnpy._core import Device, Tensor, einsum, manual_seed, random_state, set_random_state
 from burnpy.errors import (
     ArgumentError,
     AutodiffError,
@@ -46,6 +46,9 @@ __all__ = [
     "TensorIndexError",
     "Tolerance",
     "einsum",
+    "manual_seed",
     "no_grad",
+    "random_state",
     "set_print_options",
+    "set_random_state",
 ]

@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 __all__ = ["TensorData", "Tolerance"]
 
 # The smallest positive normal number of each dtype.
-SMALLEST_NORMAL = {"f64": float_info.min, "f32": 2.0**-126, "flex32": 2.0**-126, "bf16": 2.0**-126, "f16": 2.0**-14}
+SMALLEST_NORMAL = {
+    "f64": float_info.min,
+    "f32": 2.0**-126,
+    "flex32": 2.0**-126,
+    "bf16": 2.0**-126,
+    "f16": 2.0**-14,
+}
 
 
 @dataclass(frozen=True)

@@ -145,32 +145,11 @@ def test_a_run_that_was_stopped_inside_an_epoch_goes_on_with_its_values(tmp_path
     assert (tmp_path / "train/epoch-2/Loss.log").read_text() == "4,1\n2,1\n"
 
 
-def test_a_state_of_other_loggers_is_refused() -> None:
-    with pytest.raises(ValueError, match="the state is of 1 metric loggers, there are 0"):
-        EventStore([]).restore(store_of().state())
-
-
-class Recorder(MetricLogger):
-    def __init__(self, failure: Exception | None = None) -> None:
-        self.calls: list[tuple[Any, ...]] = []
-        self.failure = failure
-
-    def log(self, update: MetricsUpdate, epoch: int, split: Split) -> None:
-        self.calls.append(("log", update, epoch, split))
-
-    def log_metric_definition(self, definition: MetricDefinition) -> None:
-        self.calls.append(("definition", definition))
-
-    def log_epoch_summary(self, summary: EpochSummary) -> None:
-        self.calls.append(("end", summary))
-
-    def flush(self) -> None:
-        self.calls.append(("flush",))
-
-    def close(self) -> None:
-        self.calls.append(("close",))
-        if self.failure:
-            raise self.failure
+def test_a_logger_that_was_not_there_begins_with_the_new_run() -> None:
+    known = store_of()
+    store = EventStore([])
+    store.restore(json.loads(json.dumps(known.state())))
+    assert store.state()["known"] == known.state()["known"]
 
 
 def test_events_reach_all_loggers_with_the_epoch_of_their_split() -> None:

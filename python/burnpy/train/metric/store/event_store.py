@@ -95,6 +95,9 @@ class EventStore:
             if not entry.serialized_entry.is_not_available():
                 self._written.add(key)
             self._known.pop(key, None)
+        for number in update.entries_numeric if update.final else ():
+            if number.numeric_entry is not None:
+                self._known[number.entry.metric_id, split, epoch] = number.numeric_entry.current()
         for logger in self.loggers:
             logger.log(update, epoch, split)
 
@@ -166,32 +169,37 @@ class EventStore:
         return max(self.epoch(split), (self._first_epoch or 1) - 1)
 
     def state(self) -> dict[str, Any]:
-        """How far the values have come, as data that JSON can hold: what a set in the middle of an epoch keeps."""
+        """How far the values have come, as data that JSON can hold: what a checkpoint keeps."""
         with self._lock:
             written = sorted(
                 [epoch, name, split.name, split.tag or ""]
                 for name, split, epoch in self._written
                 if epoch >= self.epoch(split)
             )
-            return {"written": written, "logs": [logger.positions() for logger in self.loggers]}
+            known = [[epoch, name, split.name, value] for (name, split, epoch), value in self._known.items()]
+            logs = [[type(logger).__name__, logger.positions()] for logger in self.loggers]
+            return {"written": written, "known": known, "logs": logs}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from there: what loggers wrote later is cut off. To be called before the first event.
 
+        A logger that was not there then begins with this run.
+
         Raises:
-            ValueError: the state is of another number of loggers, or a file is shorter than it was.
+            ValueError: a file is shorter than it was.
             OSError: a file cannot be cut.
         """
-        if len(state["logs"]) != len(self.loggers):
-            raise ValueError(
-                f"the state is of {len(state['logs'])} metric loggers, there are {len(self.loggers)}"
-            )
         with self._lock:
-            self._written = {
+            self._known = {(name, Split(split), epoch): value for epoch, name, split, value in state["known"]}
+            self._written = set(self._known) | {
                 (name, Split(split, tag or None), epoch) for epoch, name, split, tag in state["written"]
             }
-            for logger, positions in zip(self.loggers, state["logs"], strict=True):
-                logger.restore(positions)
+            logs = list(state["logs"])
+            for logger in self.loggers:
+                found = next((entry for entry in logs if entry[0] == type(logger).__name__), None)
+                if found is not None:
+                    logs.remove(found)
+                    logger.restore(found[1])
 
     def flush(self) -> None:
         """Have all loggers hand what they hold to the system."""

@@ -1,0 +1,109 @@
+"""Where records of an epoch are kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from burnpy.errors import BurnpyError
+
+if TYPE_CHECKING:
+    from burnpy._typing import PathLike
+
+__all__ = ["Checkpoint", "Checkpointer", "CheckpointerError", "FileCheckpointer"]
+
+
+class CheckpointerError(BurnpyError):
+    """A checkpoint cannot be saved, restored or found.
+
+    Attributes:
+        path: the file or folder, or ``None``.
+    """
+
+    def __init__(self, message: str = "", *, path: PathLike | None = None) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+class Checkpoint(Protocol):
+    """What can be kept: the records of modules, optimizers and schedulers.
+
+    Source: Burn ``train::checkpoint::Checkpoint``.
+    """
+
+    def save(self, path: PathLike) -> None:
+        """Write a file."""
+
+
+@runtime_checkable
+class Checkpointer(Protocol):
+    """Keeps one kind of record by epoch. ``key`` is the epoch, from 1, or a text such as ``"step-120"`` in its middle.
+
+    Source: Burn ``train::checkpoint::Checkpointer``.
+    """
+
+    def save(self, key: int | str, record: Any, /) -> None:
+        """Keep a record."""
+
+    def restore(self, key: int | str, kind: type[Any], /) -> Any:
+        """The record, of a kind with ``load(path)`` or ``from_bytes(data)``."""
+
+    def delete(self, key: int | str, /) -> None:
+        """Forget a record; one that is not there is no error."""
+
+
+class FileCheckpointer:
+    """Keeps records as files ``<directory>/<name>-<epoch>.bpk``; each is written whole or not at all, and synced.
+
+    In the middle of an epoch it is ``<directory>/step-<n>/<name>.bpk``, with the number of optimizer steps.
+
+    Args:
+        directory: made when the first record is saved.
+        name: of the kind of record: ``model``, ``optim``, ``scheduler``.
+
+    Source: Burn ``train::checkpoint::FileCheckpointer``.
+    """
+
+    def __init__(self, directory: PathLike, name: str) -> None:
+        self.directory = Path(directory)
+        self.name = name
+
+    def path(self, key: int | str) -> Path:
+        """The file of an epoch or step."""
+        if isinstance(key, int):
+            return self.directory / f"{self.name}-{key}.bpk"
+        return self.directory / key / f"{self.name}.bpk"
+
+    def save(self, key: int | str, record: Checkpoint, /) -> None:
+        """Write the record's file in place of an older one.
+
+        Raises:
+            OSError, RecordError: it cannot be written; an older one is as it was.
+        """
+        path = self.path(key)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        record.save(path)
+
+    def restore(self, key: int | str, kind: type[Any], /) -> Any:
+        """The record of a file.
+
+        Raises:
+            FileNotFoundError: there is none.
+            RecordError: it is damaged.
+        """
+        path = self.path(key)
+        if not path.is_file():
+            raise FileNotFoundError(2, f"no checkpoint {self.name} of {describe(key)}", str(path))
+        return kind.load(path)
+
+    def delete(self, key: int | str, /) -> None:
+        """Remove the file if it is there."""
+        path = self.path(key)
+        path.unlink(missing_ok=True)
+        if not isinstance(key, int) and path.parent.is_dir() and not any(path.parent.iterdir()):
+            path.parent.rmdir()
+
+
+def describe(key: int | str) -> str:
+    """A checkpoint's key in words."""
+    return f"epoch {key}" if isinstance(key, int) else key.replace("-", " ")

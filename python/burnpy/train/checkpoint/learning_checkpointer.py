@@ -1,0 +1,213 @@
+"""Saves and restores whole sets."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from burnpy.record import LrSchedulerRecord, ModuleRecord, OptimizerRecord
+from burnpy.train.checkpoint.background import Background
+from burnpy.train.checkpoint.checkpoint_set import (
+    PARTS,
+    CheckpointSet,
+    check_fingerprints,
+    complete_sets,
+    fingerprint,
+    part_path,
+)
+from burnpy.train.checkpoint.checkpointer import CheckpointerError, FileCheckpointer, describe
+from burnpy.train.checkpoint.trainer_record import TrainerRecord
+
+if TYPE_CHECKING:
+    from burnpy.train.checkpoint.checkpointer import Checkpointer
+    from burnpy.train.learner import Learner
+
+__all__ = ["LearningCheckpointer", "Snapshot"]
+
+_LOG = logging.getLogger("burnpy.train")
+_KINDS: dict[str, type[Any]] = {
+    "model": ModuleRecord,
+    "optim": OptimizerRecord,
+    "scheduler": LrSchedulerRecord,
+}
+
+
+@dataclass
+class Snapshot:
+    """The state of a run at one moment; memory is shared with the run until that goes on.
+
+    Attributes:
+        records: by part: model, optim, scheduler.
+        trainer: the fourth file.
+    """
+
+    records: dict[str, Any]
+    trainer: TrainerRecord
+
+    @classmethod
+    def of(cls, learner: Learner, trainer: TrainerRecord) -> Snapshot:
+        """That of a learner now."""
+        records = {
+            "model": learner.model.into_record(),
+            "optim": learner.optim.to_record(),
+            "scheduler": learner.lr_scheduler.to_record(),
+        }
+        return cls(records, trainer)
+
+
+class LearningCheckpointer:
+    """Keeps sets of a model, an optimizer and a scheduler in a folder, with a trainer file that marks each complete.
+
+    Sets are written in the background, one at a time: the three records, then the trainer file; only then is deleted
+    what the strategy gave up. A set of the middle of an epoch goes once a later set is complete.
+
+    Args:
+        folder: of the trainer files, and of the records where no other checkpointers are given.
+        checkpointers: for model, optimizer and scheduler.
+
+    Source: Burn ``train::LearningCheckpointer``.
+    """
+
+    def __init__(
+        self, folder: Path, checkpointers: tuple[Checkpointer, Checkpointer, Checkpointer] | None = None
+    ) -> None:
+        self.folder = folder
+        given = checkpointers or [FileCheckpointer(folder, part) for part in PARTS]
+        self._parts = dict(zip(PARTS, given, strict=True))
+        self._own = checkpointers is None
+        self._trainer = FileCheckpointer(folder, "trainer")
+        self._background = Background("burnpy-checkpoint")
+        self._failed = False
+
+    def begin(self) -> None:
+        """A run begins: failures of an earlier one are over."""
+        self._failed = False
+
+    def save(
+        self,
+        key: int | str,
+        snapshot: Snapshot,
+        delete: Sequence[int] = (),
+        on_error: Callable[[Exception], None] | None = None,
+    ) -> None:
+        """Start to write a set, and to delete others after it; waits for the work before.
+
+        Args:
+            key: the epoch, or ``"step-<n>"``.
+            snapshot: what is written.
+            delete: epochs.
+            on_error: is told what fails, in the background; without it, the next call raises that.
+        """
+
+        def work() -> None:
+            self._write(key, snapshot)
+            self._clean(key, delete)
+
+        self._submit(work, on_error)
+
+    def _submit(self, work: Callable[[], None], on_error: Callable[[Exception], None] | None) -> None:
+        def run() -> None:
+            try:
+                work()
+            except Exception as error:
+                self._failed = True
+                if on_error is None:
+                    raise
+                on_error(error)
+
+        self._background.join()
+        # What a failed set was to replace is the best that there is: nothing is deleted from then on.
+        if not self._failed:
+            self._background.submit(run)
+
+    def delete(self, epochs: Sequence[int], on_error: Callable[[Exception], None] | None = None) -> None:
+        """Start to delete sets, as :meth:`save`."""
+
+        def work() -> None:
+            for epoch in epochs:
+                self._delete(epoch)
+
+        self._submit(work, on_error)
+
+    def _write(self, key: int | str, snapshot: Snapshot) -> None:
+        # An older set of this key is incomplete from the moment on in which one of its files changes.
+        self._trainer.delete(key)
+        files = {}
+        for part in PARTS:
+            self._parts[part].save(key, snapshot.records[part])
+            if self._own:
+                files[part] = fingerprint(part_path(self.folder, part, key))
+        snapshot.trainer.plain["files"] = files
+        self._trainer.save(key, snapshot.trainer)
+
+    def _clean(self, key: int | str, delete: Sequence[int]) -> None:
+        for old in delete:
+            self._delete(old)
+        for entry in self.folder.glob("step-*"):
+            if entry.name != key:
+                self._trainer.delete(entry.name)
+                for part in self._parts.values():
+                    part.delete(entry.name)
+                shutil.rmtree(entry, ignore_errors=True)
+
+    def _delete(self, key: int) -> None:
+        # The mark first: what is left after a crash is no set.
+        self._trainer.delete(key)
+        for part in self._parts.values():
+            part.delete(key)
+
+    def join(self) -> None:
+        """Wait until all is written.
+
+        Raises:
+            OSError, RecordError: the last set could not be written.
+        """
+        self._background.join()
+
+    def close(self) -> None:
+        """Wait until all is written, and let errors go."""
+        self._background.__exit__(RuntimeError)
+
+    def latest(self) -> CheckpointSet | None:
+        """The newest complete set."""
+        sets = complete_sets(self.folder)
+        return sets[-1] if sets else None
+
+    def find(self, key: int) -> CheckpointSet:
+        """The complete set of an epoch.
+
+        Raises:
+            CheckpointerError: there is none; the message lists those that there are.
+        """
+        sets = complete_sets(self.folder)
+        for found in sets:
+            if found.key == key:
+                return found
+        there = ", ".join(str(found.key) for found in sets) or "none"
+        raise CheckpointerError(
+            f"{self.folder} has no complete checkpoint of {describe(key)}; complete: {there}",
+            path=self.folder,
+        )
+
+    def load(self, learner: Learner, found: CheckpointSet) -> None:
+        """Restore the three records of a complete set, after all files were compared with its trainer file.
+
+        Raises:
+            CheckpointerError: a file is of another set.
+            RecordError: a record does not fit; the learner's model is as it was.
+        """
+        if self._own:
+            check_fingerprints(self.folder, found)
+        self.load_records(learner, found.key)
+
+    def load_records(self, learner: Learner, key: int | str) -> None:
+        """Restore the three records of a key, whatever the trainer file says, as Burn does."""
+        records = {part: self._parts[part].restore(key, _KINDS[part]) for part in PARTS}
+        learner.load_model(records["model"])
+        learner.load_optim(records["optim"])
+        learner.load_scheduler(records["scheduler"])
+        _LOG.info("restored the checkpoint of %s from %s", describe(key), self.folder)

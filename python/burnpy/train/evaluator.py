@@ -1,0 +1,220 @@
+"""A trained model, measured on data sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from burnpy.errors import TrainingError
+from burnpy.train.event import EvaluationItem, EvaluatorEvent
+from burnpy.train.event_processor import EvaluationProcessor
+from burnpy.train.failure import failed
+from burnpy.train.interrupter import Interrupter
+from burnpy.train.loader import TrainingLoader
+from burnpy.train.logger import FileMetricLogger
+from burnpy.train.metric.store import EventStore, Split
+from burnpy.train.metrics_of_split import MetricsOfSplit
+from burnpy.train.renderer import default_renderer
+from burnpy.train.result import EvaluationResult
+from burnpy.train.signals import StopSignals
+from burnpy.train.step import inference_step_of
+from burnpy.train.summary import LearnerSummary
+
+if TYPE_CHECKING:
+    from burnpy._typing import PathLike
+    from burnpy.train.logger import ApplicationLoggerInstaller, EvaluationProgressLogger, MetricLogger
+    from burnpy.train.renderer import MetricsRenderer
+
+__all__ = ["Evaluator", "EvaluatorBuilder"]
+
+
+class EvaluatorBuilder:
+    """What an evaluation measures, and where it writes.
+
+    Args:
+        directory: the artifact folder; values go to ``<directory>/test/<name>/<Metric>.log``.
+
+    Source: Burn ``train::EvaluatorBuilder``.
+    """
+
+    def __init__(self, directory: PathLike) -> None:
+        self.directory = Path(directory)
+        self._metrics = MetricsOfSplit(Split.Test())
+        self._renderer: MetricsRenderer | None = None
+        self._progress_logger: EvaluationProgressLogger | None = None
+        self._application_logger: ApplicationLoggerInstaller | None = None
+        self._loggers: list[MetricLogger] = []
+        self._interrupter = Interrupter()
+        self._summary = False
+
+    def metrics(self, *metrics: Any) -> Self:
+        """Measure numbers."""
+        return self._register(metrics, numeric=True)
+
+    def metrics_text(self, *metrics: Any) -> Self:
+        """Measure texts."""
+        return self._register(metrics, numeric=False)
+
+    def metric_numeric(self, metric: Any) -> Self:
+        """Measure a number."""
+        return self._register([metric], numeric=True)
+
+    def metric(self, metric: Any) -> Self:
+        """Measure a text."""
+        return self._register([metric], numeric=False)
+
+    def _register(self, metrics: Sequence[Any], *, numeric: bool) -> Self:
+        flat = metrics[0] if len(metrics) == 1 and isinstance(metrics[0], list | tuple) else metrics
+        for metric in flat:
+            self._metrics.register(metric, numeric=numeric)
+        return self
+
+    def renderer(self, renderer: MetricsRenderer) -> Self:
+        """Show the evaluation in another way; that of a training goes on being used."""
+        self._renderer = renderer
+        return self
+
+    def with_metric_logger(self, logger: MetricLogger) -> Self:
+        """Write values elsewhere too."""
+        self._loggers.append(logger)
+        return self
+
+    def with_progress_logger(self, logger: EvaluationProgressLogger) -> Self:
+        """Have a logger told how far the evaluation is."""
+        self._progress_logger = logger
+        return self
+
+    def with_application_logger(self, installer: ApplicationLoggerInstaller | None) -> Self:
+        """Write what happens to a log while it lasts."""
+        self._application_logger = installer
+        return self
+
+    def with_interrupter(self, interrupter: Interrupter) -> Self:
+        """Have another interrupter stop the evaluation."""
+        self._interrupter = interrupter
+        return self
+
+    def summary(self) -> Self:
+        """Show a table at the end."""
+        self._summary = True
+        return self
+
+    def build(self, model: Any) -> Evaluator:
+        """An evaluator of a model, which is used as it is: give it ``model.valid()``, or the result of a training.
+
+        Raises:
+            TypeError: the model has no method ``valid_step``.
+        """
+        return Evaluator(self, model)
+
+
+class Evaluator:
+    """Measures a model; made by :class:`EvaluatorBuilder`.
+
+    Source: Burn ``train::Evaluator``.
+    """
+
+    def __init__(self, builder: EvaluatorBuilder, model: Any) -> None:
+        self._builder = builder
+        self._step = inference_step_of(model)
+
+    def eval(self, name: str, dataloader: Any, *, raise_errors: bool = True) -> EvaluationResult:
+        """Measure on one data set; see :meth:`eval_all`."""
+        return self.eval_all([(name, dataloader)], raise_errors=raise_errors)
+
+    def eval_all(self, tests: Iterable[tuple[str, Any]], *, raise_errors: bool = True) -> EvaluationResult:
+        """Measure on data sets, each by its name.
+
+        Raises:
+            ValueError: two tests have one name.
+            TrainingError: data, a metric or a logger failed; what there is, is in its ``result``.
+            KeyboardInterrupt, SystemExit: after a signal, when the batch is done.
+        """
+        pairs = [(name, TrainingLoader(loader, f"the data loader of {name!r}")) for name, loader in tests]
+        names = [name for name, _ in pairs]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"two tests have the name {name!r}")
+        builder = self._builder
+        signals = StopSignals(builder._interrupter)
+        if builder._application_logger is not None:
+            builder._application_logger.install()
+        try:
+            with signals:
+                result = self._run(pairs)
+        finally:
+            if builder._application_logger is not None:
+                builder._application_logger.uninstall()
+        signals.raise_received()
+        if result.error is not None and raise_errors:
+            result.error.result = result
+            raise result.error
+        return result
+
+    def _run(self, tests: Sequence[tuple[str, TrainingLoader]]) -> EvaluationResult:
+        builder = self._builder
+        loggers = [FileMetricLogger.new_eval(builder.directory), *builder._loggers]
+        store = EventStore(loggers)
+        renderer = builder._renderer or default_renderer(builder._interrupter, None)
+        processor = EvaluationProcessor(self._metrics_of, store, renderer, builder._progress_logger)
+        found: dict[str, dict[str, float]] = {}
+        try:
+            processor.process_test(EvaluatorEvent.Start(len(tests)))
+            for name, loader in tests:
+                if builder._interrupter.should_stop():
+                    break
+                found[name] = self._test(name, loader, processor)
+            processor.flush()
+            processor.process_test(EvaluatorEvent.End(self._table() if builder._summary else None))
+            interruption = builder._interrupter.interruption()
+            error = builder._interrupter.error()
+        finally:
+            renderer.close()
+            store.close()
+        assert error is None or isinstance(error, TrainingError), "nothing else is handed to it"
+        return EvaluationResult(renderer, interruption, error, found)
+
+    def _metrics_of(self, name: str) -> MetricsOfSplit:
+        metrics = MetricsOfSplit(Split.Test(name))
+        for metric in self._builder._metrics.text:
+            metrics.register(metric, numeric=False)
+        for metric in self._builder._metrics.numeric:
+            metrics.register(metric, numeric=True)
+        return metrics
+
+    def _test(self, name: str, loader: TrainingLoader, processor: EvaluationProcessor) -> dict[str, float]:
+        interrupter = self._builder._interrupter
+        processor.process_test(EvaluatorEvent.StartTest(name, loader.num_items()))
+        batches = loader.begin()
+        iteration = 0
+        try:
+            while not interrupter.should_stop():
+                try:
+                    batch = batches.next()
+                except StopIteration:
+                    break
+                except Exception as error:
+                    interrupter.fail(failed("dataset", "the data loader failed", error))
+                    break
+                iteration += 1
+                item = EvaluationItem(self._step(batch), batches.progress(), iteration)
+                self._guarded(processor, EvaluatorEvent.ProcessedItem(name, item))
+        finally:
+            batches.close()
+        self._guarded(processor, EvaluatorEvent.EndTest())
+        updates = processor.last.entries_numeric if processor.last is not None else ()
+        return {u.entry.metric_id: u.numeric_entry.current() for u in updates if u.numeric_entry is not None}
+
+    def _guarded(self, processor: EvaluationProcessor, event: Any) -> None:
+        try:
+            processor.process_test(event)
+        except Exception as error:
+            self._builder._interrupter.fail(failed("event_processor", "metrics or loggers failed", error))
+
+    def _table(self) -> LearnerSummary | None:
+        names = sorted(metric.name() for metric in self._builder._metrics.numeric)
+        try:
+            return LearnerSummary(self._builder.directory, names, epochs=0)
+        except FileNotFoundError:
+            return None

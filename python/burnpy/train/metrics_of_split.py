@@ -1,0 +1,151 @@
+"""The metrics of one split, fed and asked together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from burnpy.train.failure import MetricError
+from burnpy.train.metric.metric import Metric, MetricDefinition, MetricEntry, MetricMetadata
+from burnpy.train.metric.store import MetricsUpdate, NumericMetricUpdate, Split
+
+if TYPE_CHECKING:
+    from burnpy.record.state import StateSink, StateSource
+
+__all__ = ["MetricsOfSplit"]
+
+
+class MetricsOfSplit:
+    """Metrics of texts, then those of numbers, each in the order in which they were registered.
+
+    One that fails does not keep the others from being fed; the first failure is raised after all.
+
+    Args:
+        split: where they measure.
+
+    Raises:
+        ValueError: two metrics have one name, so that they would write to one file.
+        TypeError: something is no metric.
+    """
+
+    def __init__(self, split: Split) -> None:
+        self.split = split
+        self.text: list[Metric] = []
+        self.numeric: list[Any] = []
+
+    def register(self, metric: Any, *, numeric: bool) -> None:
+        """Add a metric: a copy with a state of its own."""
+        wanted = (
+            "name",
+            "update",
+            "compute",
+            "clear",
+            "clone",
+            *(("value", "final_value") if numeric else ()),
+        )
+        kind = "a metric of numbers" if numeric else "a metric"
+        if isinstance(metric, type):
+            raise TypeError(
+                f"{metric.__name__} is a class and not {kind}: call it first, {metric.__name__}()"
+            )
+        for method in wanted:
+            if not callable(getattr(metric, method, None)):
+                raise TypeError(f"{metric!r} is not {kind}: it has no method {method}")
+        if metric.name() in [other.name() for other in self.all()]:
+            raise ValueError(f"two metrics of the split {self.split} have the name {metric.name()!r}")
+        (self.numeric if numeric else self.text).append(metric.clone())
+
+    def all(self) -> list[Any]:
+        """Text first."""
+        return [*self.text, *self.numeric]
+
+    def definitions(self) -> list[MetricDefinition]:
+        """Who they are."""
+        return [metric.definition() for metric in self.all()]
+
+    def update(self, item: Any, metadata: MetricMetadata) -> MetricsUpdate:
+        """Feed all with an output.
+
+        Raises:
+            MetricError: one failed.
+        """
+        inputs: dict[type[Any] | None, Any] = {None: None}
+
+        def feed(metric: Any) -> Any:
+            kind = metric.Input
+            if kind not in inputs:
+                inputs[kind] = _adapted(item, kind, metric)
+            return metric.update(inputs[kind], metadata)
+
+        return self._ask(feed, lambda metric: metric.value(), final=False)
+
+    def finish(self) -> MetricsUpdate:
+        """Ask all for the epoch, and have them forget it.
+
+        Raises:
+            MetricError: one failed.
+        """
+        try:
+            return self._ask(lambda metric: metric.compute(), lambda metric: metric.final_value(), final=True)
+        finally:
+            self.clear()
+
+    def clear(self) -> None:
+        """Have all forget the batches so far."""
+        for metric in self.all():
+            metric.clear()
+
+    def _ask(
+        self, entry: Callable[[Any], Any], number: Callable[[Any], Any], *, final: bool
+    ) -> MetricsUpdate:
+        failures: list[MetricError] = []
+        texts: list[MetricEntry] = []
+        numbers: list[NumericMetricUpdate] = []
+        for metric in self.text:
+            try:
+                texts.append(MetricEntry(metric.name(), entry(metric)))
+            except Exception as error:
+                failures.append(self._failure(metric, error))
+        for metric in self.numeric:
+            try:
+                told = MetricEntry(metric.name(), entry(metric))
+                numbers.append(NumericMetricUpdate(told, number(metric), metric.running_value()))
+            except Exception as error:
+                failures.append(self._failure(metric, error))
+        if failures:
+            raise failures[0]
+        return MetricsUpdate(texts, numbers, final)
+
+    def _failure(self, metric: Any, error: Exception) -> MetricError:
+        tag = f"{self.split}/{self.split.tag}" if self.split.tag else str(self.split)
+        failure = MetricError(f"{tag}/{metric.name()}: {error}", metric=metric.name(), split=self.split)
+        failure.__cause__ = error
+        return failure
+
+    def save(self, sink: StateSink) -> list[str]:
+        """Write all states down; the names in the order of their numbers, for :meth:`load`."""
+        for index, metric in enumerate(self.all()):
+            if metric.state is not None:
+                metric.state.state_flatten(f"{self.split}.{index}", sink)
+        return [metric.name() for metric in self.all()]
+
+    def load(self, names: Sequence[str], source: StateSource) -> None:
+        """Go on from states that were saved; metrics that were not there then begin empty."""
+        by_name = {name: index for index, name in enumerate(names)}
+        for metric in self.all():
+            index = by_name.get(metric.name())
+            if index is None or metric.state is None:
+                continue
+            state = type(metric.state).state_unflatten(f"{self.split}.{index}", source)
+            if state is not None:
+                metric.load_state(state)
+
+
+def _adapted(item: Any, kind: type[Any], metric: Any) -> Any:
+    adapt = getattr(item, "adapt", None)
+    if adapt is None:
+        raise TypeError(
+            f"the step returned {type(item).__name__}, which has no method adapt, so {metric.name()!r} cannot read it; "
+            f"return a ClassificationOutput, RegressionOutput, … or an object with adapt(input_type)"
+        )
+    return adapt(kind)

@@ -1,0 +1,7 @@
+"""Ways through the epochs of a training."""
+
+from burnpy.train.strategy.components import TrainingComponents
+from burnpy.train.strategy.single import SingleDeviceStrategy
+from burnpy.train.strategy.supervised_strategy import SupervisedLearningStrategy
+
+__all__ = ["SingleDeviceStrategy", "SupervisedLearningStrategy", "TrainingComponents"]
