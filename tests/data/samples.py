@@ -113,5 +113,19 @@ class ByWeight:
         return None
 
 
+class OnlyHere:
+    """Can be sent to another process, and not be made there."""
+
+    def __init__(self) -> None:
+        self.pid = os.getpid()
+
+    def __setstate__(self, state: dict[str, int]) -> None:
+        if state["pid"] != os.getpid():
+            raise RuntimeError("made in another process")
+
+    def batch(self, items: Sequence[Any], device: Device) -> list[Any]:
+        return list(items)
+
+
 def returns_a_lock(items: Sequence[Any], device: Device) -> Any:
     return threading.Lock()

@@ -14,7 +14,7 @@ import pytest
 
 from burnpy.data import DataLoader, SamplerDataset, SamplerDatasetOptions, TensorDataset
 from burnpy.errors import DatasetError
-from tests.data.samples import Failing, Uneven, as_list, returns_a_lock, with_random_number
+from tests.data.samples import Failing, OnlyHere, Uneven, as_list, returns_a_lock, with_random_number
 from tests.paths import ROOT
 
 
@@ -84,6 +84,16 @@ def test_a_worker_that_is_killed_is_told_and_the_next_pass_has_new_ones() -> Non
 def test_what_does_not_pickle_is_told_before_any_process_starts() -> None:
     with pytest.raises(TypeError, match="cannot be sent to a worker process, worker='thread' needs no copy"):
         list(_loader(range(3), lambda items, device: items))
+
+
+def test_what_cannot_be_made_in_a_worker_is_told_with_its_traceback() -> None:
+    with _loader(range(3), OnlyHere()) as loader:
+        for _ in range(2):
+            with pytest.raises(
+                DatasetError, match=r"cannot be made .*: RuntimeError: made in another"
+            ) as caught:
+                list(loader)
+            assert "__setstate__" in caught.value.__notes__[0]
 
 
 def test_a_batch_that_does_not_pickle_is_an_error() -> None:

@@ -38,7 +38,9 @@ def batch_rng() -> random.Random:
         True
     """
     rng = getattr(_local, "rng", None)
-    return rng if isinstance(rng, random.Random) else random.Random()
+    if isinstance(rng, bytes):  # seeding takes longer than most batchers would forgive that never draw
+        rng = _local.rng = random.Random(int.from_bytes(rng, "little"))
+    return rng or random.Random()
 
 
 @dataclass
@@ -66,7 +68,7 @@ class Reader:
 
     def read(self, epoch: int, number: int) -> tuple[int, Any] | None:
         """Batch ``number`` of an epoch, and how many items it holds; ``None`` behind the last one."""
-        _local.rng = random.Random(int.from_bytes(stream(self.key or b"", epoch, number), "little"))
+        _local.rng = stream(self.key or b"", epoch, number)
         try:
             items = self._items(epoch, number)
             if items is None:

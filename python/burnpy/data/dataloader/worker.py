@@ -203,12 +203,27 @@ def _serve_process(connection: Connection, name: str) -> None:
     set_num_threads(1)
     who = f"process {name} ({os.getpid()})"
     try:
-        reader: Reader = pickle.loads(connection.recv_bytes())
+        reader = _received(connection.recv_bytes(), who)
         while True:
-            answer = answer_to(reader, pickle.loads(connection.recv_bytes()), who)
+            question: Question = pickle.loads(connection.recv_bytes())
+            is_ready = not isinstance(reader, DatasetError)
+            answer = answer_to(reader, question, who) if is_ready else (question[0], False, reader)
             connection.send_bytes(_pickled(answer))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         pass  # the parent has gone, or needs no more
+
+
+def _received(payload: bytes, who: str) -> Any:
+    """The reader; or the error that every question is answered with."""
+    try:
+        return pickle.loads(payload)
+    except Exception as error:
+        told = DatasetError(
+            f"the data set or the batcher cannot be made in a worker process: {type(error).__name__}: {error}",
+            kind="Worker",
+        )
+        told.add_note(f"raised in {who}:\n{traceback.format_exc().rstrip()}")
+        return told
 
 
 def _pickled(answer: Answer) -> bytes:
