@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from burnpy.module.quantizer import Quantizer
     from burnpy.module.reparameterization import Reparameterizer
     from burnpy.record import ModuleRecord
+    from burnpy.store import ApplyResult, ModuleStore
 
 __all__ = ["Module"]
 
@@ -281,6 +282,31 @@ class Module:
         return self.load_record(ModuleRecord.load(path), **options)
 
     try_load_file = load_file
+
+    def collect(self, filter: Any = None, adapter: Any = None, skip_enum_variants: bool = False) -> list[Any]:
+        """The parameters as lazy tensors; see ``burnpy.store.module_snapshot.collect``."""
+        from burnpy.store.module_snapshot import collect
+
+        return list(collect(self, filter, adapter, skip_enum_variants))
+
+    # Open arguments, since a reparameterization has an `apply` of its own.
+    def apply(self, *tensors: Any, **options: Any) -> Any:
+        """Take lazy tensors over, by path; see ``burnpy.store.module_snapshot.apply``. Returns what became of each."""
+        from burnpy.store.module_snapshot import apply
+
+        return apply(self, *tensors, **options)
+
+    def save_into(self, store: ModuleStore) -> None:
+        """Save into a file of Burn, safetensors or PyTorch: a store of ``burnpy.store``."""
+        store.collect_from(self)
+
+    def load_from(self, store: ModuleStore) -> ApplyResult:
+        """Load from a file of Burn, safetensors or PyTorch, all or nothing; returns what became of each tensor.
+
+        Raises:
+            Error, StoreError: a tensor is of wrong shape or kind, or the file lacks some; ``result`` has all of it.
+        """
+        return store.apply_to(self)
 
     def display_content(self) -> list[tuple[str, object]] | None:
         """What ``str()`` shows beside the type: names and values; ``None`` for all fields. Override to choose."""

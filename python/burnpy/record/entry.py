@@ -8,12 +8,14 @@ from burnpy import pack
 from burnpy._core import Tensor, restore_tensor
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from burnpy.pack import QuantScheme
 
-__all__ = ["Entry", "kind_of"]
+__all__ = ["Entry", "kind_of", "tensor_of"]
 
 # What NumPy's dtypes cannot tell apart, or have another length for: such tensors are copied out of a file.
-_COPIED = ("flex32", "bool(u32)", "qfloat")
+_COPIED = ("flex32", "bool(u32)")
 
 
 class Entry:
@@ -52,9 +54,7 @@ class Entry:
         """
         if isinstance(self._held, Tensor):
             return self._held
-        if self.dtype in _COPIED:
-            return restore_tensor(self.scheme or self.dtype, self.shape, bytes(self._held), False, False)
-        return Tensor.from_numpy(self._held.numpy(), copy=False).inner()
+        return tensor_of(self._held.numpy(), self.scheme or self.dtype, self.shape)
 
     def into_pack(self) -> pack.Tensor:
         """What a writer takes; the elements are drawn when they are written."""
@@ -68,6 +68,19 @@ class Entry:
 
     def __repr__(self) -> str:
         return f"Entry({self.name!r}, {self.dtype}, {self.shape})"
+
+
+def tensor_of(array: Any, dtype: str | QuantScheme, shape: tuple[int, ...]) -> Tensor:
+    """The plain tensor of an array's elements, which are those of a dtype; the memory is shared if it can be.
+
+    Example:
+        >>> tensor_of(Tensor([1, 0]).cast("u32").numpy(), "bool(u32)", (2,)).tolist()
+        [True, False]
+    """
+    if dtype in _COPIED or not isinstance(dtype, str):
+        return restore_tensor(dtype, shape, array.tobytes(), False, False)
+    # What lies in another order is put in order once, and not at every use.
+    return Tensor.from_numpy(array, copy=not array.flags.c_contiguous).inner()
 
 
 def kind_of(dtype: str) -> Literal["float", "int", "bool"]:

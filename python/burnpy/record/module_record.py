@@ -9,24 +9,22 @@ from typing import TYPE_CHECKING, Any, Self
 from burnpy._core import Tensor
 from burnpy.errors import RecordError, RecordValidationError
 from burnpy.module.flag import Flag
-from burnpy.module.param import Param
-from burnpy.module.param_id import ParamId
 from burnpy.module.running_state import RunningState
 from burnpy.module.traversal import is_part, leaves
 from burnpy.record.dtype_policy import DTypePolicy
 from burnpy.record.entry import Entry
+from burnpy.record.leaf import Leaf, assign, recorded, recorded_shape, taken_over
 from burnpy.record.record import Record
 from burnpy.record.report import Difference, RecordReport
 
 if TYPE_CHECKING:
     from burnpy.module.group import ParamGroup
     from burnpy.module.module import Module
+    from burnpy.module.param import Param
     from burnpy.pack import Reader, Scalar
     from burnpy.pack import Tensor as PackTensor
 
 __all__ = ["ModuleRecord"]
-
-Leaf = Param | RunningState
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ class ModuleRecord(Record):
         validate: whether tensors of wrong shape or kind are an error; else their parameters stay as they are.
 
     Example:
-        >>> from burnpy.module import Module
+        >>> from burnpy.module import Module, Param
         >>> class Scale(Module):
         ...     def __init__(self, number):
         ...         self.weight = Param.from_tensor(Tensor([number]))
@@ -95,7 +93,7 @@ class ModuleRecord(Record):
             TypeError: it is no module.
         """
         return cls()._with(
-            Entry(path, _recorded(leaf), leaf.id.val())
+            Entry(path, recorded(leaf), leaf.id.val())
             for path, leaf in _params(module)
             if group is None or group.matches(leaf.id, path)
         )
@@ -188,7 +186,7 @@ class ModuleRecord(Record):
             raise RecordValidationError(f"the record does not fit the module: {report}", report=report)
         made = [(leaf, entry, _value(path, leaf, entry, chosen, report)) for path, leaf, entry in plan]
         for leaf, entry, value in made:
-            _assign(leaf, value, entry.param_id)
+            assign(leaf, value, entry.param_id)
         return report
 
     def _compared(
@@ -243,16 +241,9 @@ def _params(module: object) -> Iterator[tuple[str, Leaf]]:
     return ((path, leaf) for path, leaf in leaves(module) if not isinstance(leaf, Flag))
 
 
-def _recorded(leaf: Leaf) -> Tensor:
-    # Unlike Burn: whose record of a module in training lags one update of its running statistics.
-    return leaf.fold() if isinstance(leaf, RunningState) else leaf.transform_for_save()
-
-
 def _difference(path: str, leaf: Leaf, entry: Entry, policy: DTypePolicy) -> Difference | None:
-    if isinstance(leaf, RunningState):
-        shape, kind = leaf.value().shape, leaf.value().kind
-    else:
-        shape, kind = leaf.record_shape(), leaf.kind
+    shape = recorded_shape(leaf)
+    kind = leaf.value().kind if isinstance(leaf, RunningState) else leaf.kind
     if entry.shape != shape:
         return Difference(path, "shape", shape, entry.shape)
     return None if policy.fits(entry, kind) else Difference(path, "dtype", kind, entry.dtype)
@@ -265,7 +256,7 @@ def _value(path: str, leaf: Leaf, entry: Entry, options: _Options, report: Recor
     if tensor.dtype != dtype:
         tensor = tensor.cast(dtype)
         report.cast.append((path, entry.dtype, dtype))
-    return tensor if isinstance(leaf, RunningState) else leaf.transform_for_load(tensor)
+    return taken_over(leaf, tensor)
 
 
 def _dtype(leaf: Leaf, policy: DTypePolicy) -> str:
@@ -274,13 +265,3 @@ def _dtype(leaf: Leaf, policy: DTypePolicy) -> str:
     # An undrawn value is drawn only if its dtype is asked for.
     drawn = policy is DTypePolicy.CastToModule or leaf.is_initialized()
     return leaf.base().dtype if drawn else "f32"
-
-
-def _assign(leaf: Leaf, value: Tensor, id: int | None) -> None:
-    if isinstance(leaf, RunningState):
-        leaf.set_value(value)
-    else:
-        leaf.set_base(value)
-    # Unlike Burn: which keeps the ids of running statistics, and invents ids where the file has none.
-    if id is not None:
-        leaf.id = ParamId(id)

@@ -75,6 +75,7 @@ class OptimizerRecord(Record):
         self._entries: dict[str, Entry] = {}
         self._scalars: dict[str, Scalar] = {}
         self._metadata: dict[str, str] = {}
+        self._ranks: dict[int, int] = {}
         self._report: OptimizerReport | None = None
 
     # ---- making
@@ -113,6 +114,7 @@ class OptimizerRecord(Record):
         if f"{key}.{_RANK}" in self._scalars:
             raise ValueError(f"the state of the parameter {key} has a leaf {_RANK}, a name that is taken")
         self._scalars[f"{key}.{_RANK}"] = Scalar.uint(rank)
+        self._ranks[id.val()] = rank
         if path is not None:
             self._metadata[key] = path
 
@@ -149,8 +151,7 @@ class OptimizerRecord(Record):
             raise RecordValidationError(
                 f"{len(without)} of the record's tensors have no id of a parameter, the first is {without[0]!r}"
             )
-        found = {entry.param_id for entry in self._entries.values() if entry.param_id is not None}
-        return [ParamId(id) for id in sorted(found | self._ranks().keys())]
+        return [ParamId(id) for id in sorted(self._ranks)]
 
     def path_of(self, id: ParamId) -> str | None:
         """Where a parameter was when the record was made, if that is known."""
@@ -163,25 +164,12 @@ class OptimizerRecord(Record):
             KeyError: the record has nothing of the parameter.
             RecordValidationError: the rank is over 8.
         """
-        rank = self._ranks().get(id.val())
-        if rank is None:
-            names = sorted(name for name, entry in self._entries.items() if entry.param_id == id.val())
-            if not names:
-                raise KeyError(id)
-            rank = len(self._entries[names[0]].shape)
+        rank = self._ranks[id.val()]
         if rank > _MAX_RANK:
             raise RecordValidationError(
                 f"the parameter {id.val()} has rank {rank}, over the limit of {_MAX_RANK}"
             )
         return rank
-
-    def _ranks(self) -> dict[int, int]:
-        ranks = {}
-        for name, scalar in self._scalars.items():
-            key, _, leaf = name.rpartition(".")
-            if leaf == _RANK and (id := _id(key)) is not None and (rank := _whole(scalar)) is not None:
-                ranks[id] = rank
-        return ranks
 
     def report(self) -> OptimizerReport | None:
         """What became of it when an optimizer was loaded from it the last time; ``None`` before."""
@@ -265,7 +253,7 @@ class OptimizerRecord(Record):
             id = _id(name.partition(".")[0])
             if id is not None and name != f"{id}.{_RANK}":
                 scalars.setdefault(id, {})[name] = scalar
-        sources = {id: StateSource(scalars.get(id)) for id in self._ranks().keys() | scalars.keys()}
+        sources = {id: StateSource(scalars.get(id)) for id in self._ranks.keys() | scalars.keys()}
         for name, entry in self._entries.items():
             if entry.param_id is not None:
                 sources.setdefault(entry.param_id, StateSource()).insert_tensor(name, entry.tensor)
@@ -290,6 +278,7 @@ class OptimizerRecord(Record):
         record._entries = {view.name: Entry(view.name, view, view.param_id) for view in views}
         record._scalars = reader.scalars()
         record._metadata = reader.metadata()
+        record._ranks = _ranks(record._entries, record._scalars)
         return record
 
     def __repr__(self) -> str:
@@ -308,6 +297,20 @@ def _of_other_rank(sink: StateSink, rank: int) -> str:
         (f"{name} of shape {tensor.shape}" for name, tensor in sink.tensors.items() if tensor.ndim != rank),
         "",
     )
+
+
+def _ranks(entries: Mapping[str, Entry], scalars: Mapping[str, Scalar]) -> dict[int, int]:
+    """The ranks of all parameters: as recorded, else those of their first tensors by name."""
+    ranks: dict[int, int] = {}
+    for name, scalar in scalars.items():
+        key, _, leaf = name.rpartition(".")
+        if leaf == _RANK and (id := _id(key)) is not None and (rank := _whole(scalar)) is not None:
+            ranks[id] = rank
+    for name in sorted(entries):
+        entry = entries[name]
+        if entry.param_id is not None:
+            ranks.setdefault(entry.param_id, len(entry.shape))
+    return ranks
 
 
 def _id(text: str) -> int | None:

@@ -231,6 +231,8 @@ class ModuleStore:
     def apply_to(self, module: Any) -> ApplyResult:
         """Load into a module, or whatever has an ``apply`` like a module's.
 
+        Unlike Burn: a load that fails leaves the module as it was.
+
         Raises:
             Error, StoreError: a tensor is of wrong shape or kind, or the file lacks some; ``result`` has all of it.
         """
@@ -240,12 +242,15 @@ class ModuleStore:
             filter=self._filter,
             adapter=self._from_adapter,
             skip_enum_variants=self._skip_enum_variants,
+            check=self._check,
         )
+        return result
+
+    def _check(self, result: ApplyResult) -> None:
         if self._validate and result.errors:
             raise self._invalid(result)
         if not self._allow_partial and result.missing:
             raise self._missing(result)
-        return result
 
     def save(self, tensors: Iterable[Any] | Mapping[str, Any]) -> None:
         """Save tensors instead of a module: snapshots, container tensors, or a mapping of names to arrays.

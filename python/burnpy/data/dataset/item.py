@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import enum
 import json
 import math
@@ -53,9 +54,12 @@ class ItemType(Generic[T]):
         self.is_single = self._build is _single
 
     def from_mapping(self, row: Mapping[str, Any]) -> T:
-        """An item from values by name; a missing one is ``None`` where the type allows it. Others are ignored."""
+        """An item from values by name, or the first ones if it has no names; surplus ones are ignored.
+
+        One that is missing is ``None`` where the type allows it.
+        """
         if not self.names:
-            return self.from_sequence(list(row.values()))
+            return self.from_sequence(list(row.values())[: len(self._fields)])
         return self._make([row.get(name, MISSING) for name in self.names])
 
     def from_sequence(self, row: Sequence[Any]) -> T:
@@ -225,7 +229,18 @@ def _int(value: Any, source: Source) -> int:
         return int(value)
     if isinstance(value, int) and not isinstance(value, bool):
         return value
+    if source == "frame" and isinstance(value, datetime.date | datetime.time):
+        return _days_or_nanoseconds(value)
     raise _not(value, "int")
+
+
+def _days_or_nanoseconds(value: datetime.date | datetime.time) -> int:
+    if isinstance(value, datetime.time):
+        seconds = (value.hour * 60 + value.minute) * 60 + value.second
+        return seconds * 1_000_000_000 + value.microsecond * 1000
+    if isinstance(value, datetime.datetime):
+        raise _not(value, "int")
+    return (value - datetime.date(1970, 1, 1)).days
 
 
 def _float(value: Any, source: Source) -> float:

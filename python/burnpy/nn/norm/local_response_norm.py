@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 from burnpy.config import KW_ONLY, Config, Positive
 from burnpy.module import Module
 from burnpy.tensor import ShapeError, Tensor
-from burnpy.tensor import module as ops
 
 __all__ = ["LocalResponseNorm", "LocalResponseNormConfig"]
 
@@ -44,6 +45,8 @@ class LocalResponseNorm(Module):
         x: ``(batch, channels, ...)``, three axes or more
         returns: as ``x``
 
+    Cost: ``size`` sums of the size of ``x``.
+
     Raises:
         ShapeError: ``x`` has less than three axes.
 
@@ -66,10 +69,10 @@ class LocalResponseNorm(Module):
         shape = x.shape
         if len(shape) < 3:
             raise ShapeError(f"LocalResponseNorm: needs three axes or more, got shape {list(shape)}")
-        squares = x.square().reshape(shape[0], 1, shape[1], -1)
         reach = ((self.size - 1) // 2, self.size // 2)
-        means = ops.avg_pool2d(squares, [self.size, 1], stride=1, padding=[reach, (0, 0)])
-        return x / (means.reshape(*shape) * self.alpha + self.k).powf(self.beta)
+        squares = x.square().pad([reach, *((0, 0) for _ in shape[2:])])
+        total = reduce(Tensor.add, (squares.narrow(1, i, shape[1]) for i in range(self.size)))
+        return x / (total * (self.alpha / self.size) + self.k).powf(self.beta)
 
     def display_content(self) -> list[tuple[str, object]]:
         """The settings."""

@@ -1,0 +1,164 @@
+"""What there is to show of a run: the same for all renderers."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from burnpy.train.metric.number_text import format_float
+from burnpy.train.renderer.renderer import MetricState, Numeric
+from burnpy.train.renderer.time_left import TimeLeft, run_fraction
+
+if TYPE_CHECKING:
+    from burnpy.train.metric.metric import MetricDefinition
+
+__all__ = ["MODES", "Reading", "RunState"]
+
+MODES = {"train": "Training", "valid": "Validating", "test": "Evaluation"}
+
+
+@dataclass(slots=True)
+class Reading:
+    """What a metric last said of a split.
+
+    Attributes:
+        text: as it is shown.
+        value: the number, of the batch or of the epoch; ``None`` if there is none.
+        best: the best value at the end of an epoch, and that epoch.
+    """
+
+    text: str = ""
+    value: float | None = None
+    best: tuple[float, int] | None = None
+
+    def best_text(self) -> str:
+        """The best value with its epoch; empty if there is none."""
+        return "" if self.best is None else f"{format_float(self.best[0], 3)} (epoch {self.best[1]})"
+
+
+@dataclass(slots=True)
+class RunState:
+    """How far a run has come, and what its metrics said.
+
+    Attributes:
+        mode: what is done: one of ``MODES``, or empty outside of a split.
+        group: the split at hand as it is labelled: ``Train``, ``Valid``, or a test's name and ``Test``.
+        epoch: the one at hand, from 1; of an evaluation, the number of the test.
+        epochs: how many there are.
+        items: how many are processed in the split.
+        items_total: how many it has, or ``None``.
+        readings: by metric and group, in the order of their first update.
+        counters: how often each event has happened in the split.
+    """
+
+    clock: Callable[[], float] = time.monotonic
+    label: str | None = None
+    mode: str = ""
+    group: str = ""
+    epoch: int = 0
+    epochs: int = 0
+    items: int = 0
+    items_total: int | None = None
+    definitions: dict[str, MetricDefinition] = field(default_factory=dict)
+    readings: dict[str, dict[str, Reading]] = field(default_factory=dict)
+    counters: dict[str, int] = field(default_factory=dict)
+    is_evaluation: bool = False
+    train_total: int | None = None
+    # Items of training: in this epoch, and in all epochs since the start, with and without this one.
+    _epoch_items: int = 0
+    _train_done: int = 0
+    _train_before: int = 0
+    _split_started_s: float = 0.0
+    _updated: set[str] = field(default_factory=set)
+    _time_left: TimeLeft = field(default_factory=lambda: TimeLeft(0))
+
+    def start(self, total_epochs: int, starting_epoch: int, label: str | None) -> None:
+        """A training begins."""
+        self.label, self.epochs, self.epoch = label, total_epochs, starting_epoch
+        self.is_evaluation, self.train_total = False, None
+        self._epoch_items = self._train_done = self._train_before = 0
+        self._time_left = TimeLeft(starting_epoch - 1)
+
+    def start_evaluation(self, total_tests: int) -> None:
+        """An evaluation begins."""
+        self.epochs, self.epoch, self.is_evaluation = total_tests, 0, True
+
+    def start_split(self, mode: str, group: str, items_total: int | None) -> None:
+        """A split of an epoch, or a test, begins."""
+        self.mode, self.group, self.items, self.items_total = mode, group, 0, items_total
+        self.epoch += self.is_evaluation
+        self.counters.clear()
+        self._updated.clear()
+        self._split_started_s = self.clock()
+        if mode == "train":
+            self.train_total = items_total
+            self._train_before = self._train_done
+            self._time_left.update(self._split_started_s, self._train_done)
+
+    def update_split(self, items: int) -> None:
+        """So many items of the split are processed."""
+        self.items = items
+        if self.mode == "train":
+            self._epoch_items, self._train_done = items, self._train_before + items
+            self._time_left.update(self.clock(), self._train_done)
+
+    def count(self, event: str) -> None:
+        """Something has happened."""
+        self.counters[event] = self.counters.get(event, 0) + 1
+
+    def update(self, group: str, state: MetricState) -> None:
+        """A metric has said something of a group."""
+        name = state.entry.metric_id
+        reading = self.readings.setdefault(name, {}).setdefault(group, Reading())
+        reading.text = state.entry.serialized_entry.formatted
+        self._updated.add(name)
+        if isinstance(state, Numeric):
+            reading.value = None if state.numeric_entry is None else state.numeric_entry.current()
+
+    def end_split(self) -> None:
+        """The split is over: the last values of its metrics are those of the epoch."""
+        for name in self._updated:
+            reading = self.readings[name].get(self.group)
+            if reading is None or reading.value is None or self.is_evaluation:
+                continue
+            if math.isfinite(reading.value) and self._is_better(name, reading):
+                reading.best = (reading.value, self.epoch)
+        self.mode = ""
+
+    def _is_better(self, name: str, reading: Reading) -> bool:
+        if reading.best is None or reading.value is None:
+            return True
+        definition = self.definitions.get(name)
+        attributes = None if definition is None else definition.attributes
+        if attributes is None or attributes.higher_is_better:
+            return reading.value > reading.best[0]
+        return reading.value < reading.best[0]
+
+    def update_epoch(self, epoch: int) -> None:
+        """An epoch is complete."""
+        if epoch < self.epochs:
+            self.epoch, self._epoch_items = epoch + 1, 0
+
+    def split_fraction(self) -> float | None:
+        """The part of the split that is done; ``None`` where its size is not known."""
+        return self.items / self.items_total if self.items_total else None
+
+    def split_seconds(self) -> float:
+        """How long the split has taken so far."""
+        return self.clock() - self._split_started_s
+
+    def run_fraction(self) -> float | None:
+        """The part of the run that is done, validation aside."""
+        if self.is_evaluation:
+            return run_fraction(self.epoch, self.epochs, self.items, self.items_total)
+        return run_fraction(self.epoch, self.epochs, self._epoch_items, self.train_total)
+
+    def seconds_left(self) -> int | None:
+        """How long the run will still take; ``None`` before there is an estimate."""
+        if self.is_evaluation:
+            return None
+        now_s, items = self.clock(), self._epoch_items
+        return self._time_left.seconds(now_s, self.epoch, self.epochs, items, self.train_total)
