@@ -152,6 +152,29 @@ def test_a_logger_that_was_not_there_begins_with_the_new_run() -> None:
     assert store.state()["known"] == known.state()["known"]
 
 
+class Recorder(MetricLogger):
+    def __init__(self, failure: Exception | None = None) -> None:
+        self.calls: list[tuple[Any, ...]] = []
+        self.failure = failure
+
+    def log(self, update: MetricsUpdate, epoch: int, split: Split) -> None:
+        self.calls.append(("log", update, epoch, split))
+
+    def log_metric_definition(self, definition: MetricDefinition) -> None:
+        self.calls.append(("definition", definition))
+
+    def log_epoch_summary(self, summary: EpochSummary) -> None:
+        self.calls.append(("end", summary))
+
+    def flush(self) -> None:
+        self.calls.append(("flush",))
+
+    def close(self) -> None:
+        self.calls.append(("close",))
+        if self.failure:
+            raise self.failure
+
+
 def test_events_reach_all_loggers_with_the_epoch_of_their_split() -> None:
     loggers = [Recorder(), Recorder()]
     store = EventStore(loggers)
