@@ -149,9 +149,11 @@ def _scaled(grad: Tensor, factor: float) -> Tensor:
 
 
 def _square_sum(grad: Tensor) -> float:
-    # In f64, where the square of no f32 overflows.
-    wide = grad.cast("f64")
+    wide = _wide(grad)
     total: float = (wide * wide).sum().item()
+    if total == math.inf and grad.dtype != "f64":
+        # There the square of no f32 overflows.
+        return _square_sum(grad.cast("f64"))
     return total
 
 

@@ -83,11 +83,11 @@ class Parameters:
 
     def is_current(self, module: Module | Param) -> bool:
         """Whether the module, which must be the one that this was made of, still consists of what it did."""
+        # A parameter that is drawn keeps its cell, so cells need no look.
         return (
-            self._structure.is_current(module)
-            and [param.cell for param in self.params] == self.cells
-            and all(map(is_, [param.id for param in self._walked], self._ids))
+            [param.id for param in self._walked] == self._ids
             and all(map(is_, [param.reparam for param in self._walked], self._reparams))
+            and self._structure.is_current(module)
         )
 
 

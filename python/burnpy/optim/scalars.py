@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache, lru_cache
+
 from burnpy.config.number import round_to_f32
 
 __all__ = ["complement", "correction", "power", "smallest_normal"]
@@ -24,6 +26,7 @@ def power(base: float, exponent: int) -> float:
         base = round_to_f32(base * base)
 
 
+@cache
 def complement(beta: float) -> float:
     """``1 - beta``: the weight of what is new in a running mean.
 
@@ -34,6 +37,7 @@ def complement(beta: float) -> float:
     return round_to_f32(1.0 - beta)
 
 
+@lru_cache(maxsize=256)
 def correction(beta: float, time: int) -> float:
     """``1 - beta ** time``: what a running mean that began at zero is divided by.
 
