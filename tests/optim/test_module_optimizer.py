@@ -1,6 +1,8 @@
 """The optimizer of a module: groups, clipping, records, custom rules, what it refuses."""
 
+import copy as copy_module
 import math
+import pickle
 from typing import Any
 
 import numpy as np
@@ -273,6 +275,17 @@ def test_a_clone_goes_on_by_itself() -> None:
     copy = train(again, copy, range(2, 4))
     assert again.into_bytes() == optim.into_bytes()
     assert all(np.array_equal(array, values(copy)[path]) for path, array in values(model).items())
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_pickled_optimizer_goes_on(name: str) -> None:
+    model, optim = Pair(), ALL[name].init().with_group(LAYER_A, Smoothed(), GradientClipping.Value(0.5))
+    model = train(optim, model, range(2))
+    copy, again = pickle.loads(pickle.dumps((model, optim)))
+    model, copy = train(optim, model, range(2, 4)), train(again, copy, range(2, 4))
+    assert again.into_bytes() == optim.into_bytes()
+    assert all(np.array_equal(array, values(copy)[path]) for path, array in values(model).items())
+    assert copy_module.deepcopy(optim).into_bytes() == optim.into_bytes()
 
 
 def test_a_state_of_another_dtype_is_cast_to_the_parameters() -> None:

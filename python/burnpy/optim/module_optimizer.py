@@ -235,6 +235,13 @@ class ModuleOptimizer:
         copy._contexts = {key: context.clone() for key, context in self._contexts.items()}
         return copy
 
+    def __getstate__(self) -> tuple[Any, ...]:
+        return self._groups, self._contexts
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self._groups, self._contexts = state
+        self._plan = None
+
     def to_record(self) -> OptimizerRecord:
         """The states of all parameters, in the order of the module.
 

@@ -69,6 +69,7 @@ class FusedOptimizer(Optimizer[S]):
     :attr:`rule` and :meth:`step` give the same bits; a test holds them equal.
     """
 
+    config: Any
     rule: UpdateRule
     _state_is_like_parameter = True
 
@@ -79,6 +80,10 @@ class FusedOptimizer(Optimizer[S]):
     def unpack(self, state: RuleState) -> S:
         """The state that :meth:`pack` was given."""
         raise NotImplementedError
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The rule in the core is made of the configuration again.
+        return type(self), (self.config,)
 
 
 class OptimizerConfig(Config):

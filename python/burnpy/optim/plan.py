@@ -54,6 +54,9 @@ class Context:
             return state
         return self.state
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Context, (self.optimizer, self.clipping, self.path, self.rank, self.recorded())
+
     def clone(self) -> Context:
         """Another one that goes on from the same state."""
         copy = Context(self.optimizer, self.clipping, self.path, self.rank)
