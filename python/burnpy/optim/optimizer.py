@@ -69,7 +69,6 @@ class FusedOptimizer(Optimizer[S]):
     :attr:`rule` and :meth:`step` give the same bits; a test holds them equal.
     """
 
-    config: Any
     rule: UpdateRule
     _state_is_like_parameter = True
 
@@ -83,7 +82,7 @@ class FusedOptimizer(Optimizer[S]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The rule in the core is made of the configuration again.
-        return type(self), (self.config,)
+        return type(self), (vars(self)["config"],)
 
 
 class OptimizerConfig(Config):
