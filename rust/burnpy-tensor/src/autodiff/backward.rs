@@ -7,7 +7,8 @@ use std::sync::Arc;
 use super::node::{Inputs, Node};
 use super::scope::{Recording, with_recording};
 use crate::error::{Error, Result};
-use crate::ops::accumulate::accumulate;
+use crate::kernels::region::Span;
+use crate::ops::accumulate::{accumulate, accumulate_part};
 use crate::value::Value;
 
 /// Node numbers are spread well enough by one multiplication.
@@ -92,6 +93,20 @@ impl Flow<'_> {
         }
     }
 
+    /// [`Flow::give`] of a gradient that is 0 outside of a part of an input of this shape.
+    pub(crate) fn give_part(
+        &mut self,
+        i: usize,
+        shape: &[usize],
+        spans: &[Span],
+        gradient: Value,
+    ) -> Result<()> {
+        match &self.inputs[i] {
+            Some(node) => self.pending.add_part(node, shape, spans, gradient),
+            None => Ok(()),
+        }
+    }
+
     pub(crate) fn input(&self, i: usize) -> Option<&Arc<Node>> {
         self.inputs[i].as_ref()
     }
@@ -117,6 +132,16 @@ impl Pending {
                 gradient
             }
         };
+        self.gradients.insert(node.id(), sum);
+        Ok(())
+    }
+
+    fn add_part(&mut self, node: &Arc<Node>, shape: &[usize], spans: &[Span], gradient: Value) -> Result<()> {
+        let sum = self.gradients.remove(&node.id());
+        if sum.is_none() {
+            self.heap.push(ByNumber(Arc::clone(node)));
+        }
+        let sum = accumulate_part(sum, shape, spans, gradient)?;
         self.gradients.insert(node.id(), sum);
         Ok(())
     }

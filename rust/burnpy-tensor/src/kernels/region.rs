@@ -171,6 +171,40 @@ fn merged(shape: &[usize], spans: &[Span]) -> Vec<(usize, Span)> {
     joined
 }
 
+/// Adds the elements of a part to those of the whole that the spans name.
+pub(crate) fn add_part<T: Copy + std::ops::Add<Output = T>>(
+    shape: &[usize],
+    spans: &[Span],
+    part: &[T],
+    whole: &mut [T],
+) {
+    let cut = (0..shape.len()).rev().find(|&axis| spans[axis] != Span::whole(shape[axis])).unwrap_or(0);
+    let inner: usize = shape.iter().skip(cut + 1).product();
+    let along = spans.get(cut).copied().unwrap_or(Span::whole(1));
+    // Rows that lie together in both; every index of the cut axis is one, unless they follow each other.
+    let (rows, row) = if along.step == 1 { (1, along.count * inner) } else { (along.count, inner) };
+    if row == 0 {
+        return;
+    }
+    let outer: usize = spans.iter().take(cut).map(|span| span.count).product();
+    for (place, part) in part.chunks_exact(row).enumerate().take(outer * rows) {
+        let (mut index, mut offset, mut stride) =
+            (place / rows, 0, inner * shape.get(cut).copied().unwrap_or(1));
+        let first = along.start.wrapping_add_signed(along.step.wrapping_mul((place % rows) as isize));
+        for axis in (0..cut).rev() {
+            let span = spans[axis];
+            let at = span.start.wrapping_add_signed(span.step.wrapping_mul((index % span.count) as isize));
+            offset += at * stride;
+            index /= span.count;
+            stride *= shape[axis];
+        }
+        let from = offset + first * inner;
+        for (sum, &more) in whole[from..from + row].iter_mut().zip(part) {
+            *sum = *sum + more;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -210,6 +244,10 @@ mod tests {
                 }
                 expected[at] = number;
             }
+            let mut sum = around.clone();
+            add_part(&shape, &spans, &inside, &mut sum);
+            let added = |at: usize| if expected[at] == at { at } else { at + expected[at] };
+            prop_assert_eq!(sum, (0..total).map(added).collect::<Vec<_>>());
             let mut out = vec![7; total];
             embed(&shape, &spans, Fill::From(&inside), Fill::From(&around), &mut out);
             prop_assert_eq!(out, expected);

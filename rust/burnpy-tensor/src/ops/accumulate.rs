@@ -5,11 +5,35 @@ use burnpy_buffer::DType;
 use super::arith::add_values;
 use super::cast::cast_value;
 use super::half::is_half;
+use super::slice::zeros_around;
 use crate::dispatch_float;
 use crate::error::{Error, Result};
 use crate::kernels::map;
 use crate::kernels::ops::Add;
+use crate::kernels::region::{Span, add_part};
 use crate::value::Value;
+
+/// `sum + gradient` where the gradient is that of a part, in the memory of the sum where nobody else holds it.
+///
+/// A sequence that is cut into its steps would otherwise cost a tensor of its whole size for each.
+pub(crate) fn accumulate_part(
+    sum: Option<Value>,
+    shape: &[usize],
+    spans: &[Span],
+    gradient: Value,
+) -> Result<Value> {
+    let Some(mut sum) = sum else { return zeros_around(shape, spans, &gradient) };
+    if sum.shape() == shape && sum.dtype() == gradient.dtype() && !is_half(sum.dtype()) {
+        let part = gradient.contiguous();
+        dispatch_float!(sum.dtype(), T => {
+            if let (Some(out), Some(part)) = (sum.try_mut::<T>(), part.as_slice::<T>()) {
+                add_part(shape, spans, part, out);
+                return Ok(sum);
+            }
+        }, else => {});
+    }
+    accumulate(sum, zeros_around(shape, spans, &gradient)?)
+}
 
 /// `sum + gradient`, in the memory of one of them where nobody else holds it.
 pub(crate) fn accumulate(mut sum: Value, mut gradient: Value) -> Result<Value> {

@@ -25,9 +25,9 @@ impl Tensor {
     pub fn add(&self, other: &Self) -> Result<Self> {
         via_f32([self, other], |[a, b]| {
             let value = add_values("add", a.value(), b.value())?;
-            let shapes = [a, b].map(|input| input.shape().to_vec());
             // d(a + b) = da + db
             Ok(record("add", [a, b], value, |needs| {
+                let shapes = [a, b].map(|input| input.shape().to_vec());
                 move |gradient: Value| {
                     let share = |i: usize| needs[i].then(|| sum_to(gradient.clone(), &shapes[i])).transpose();
                     Ok([share(0)?, share(1)?])
@@ -43,9 +43,9 @@ impl Tensor {
     pub fn sub(&self, other: &Self) -> Result<Self> {
         via_f32([self, other], |[a, b]| {
             let value = zip_numbers("sub", a.value(), b.value(), Sub)?;
-            let shapes = [a, b].map(|input| input.shape().to_vec());
             // d(a - b) = da - db
             Ok(record("sub", [a, b], value, |needs| {
+                let shapes = [a, b].map(|input| input.shape().to_vec());
                 move |gradient: Value| {
                     let da = needs[0].then(|| sum_to(gradient.clone(), &shapes[0])).transpose()?;
                     let db = needs[1]
@@ -173,7 +173,7 @@ impl Tensor {
     /// # Errors
     /// As [`Tensor::add_scalar`].
     pub fn mul_scalar(&self, number: Scalar) -> Result<Self> {
-        let factor = number.to_f64();
+        let factor = number.beside(self.dtype()).to_f64();
         // dx = number · dy
         with_scalar("mul_scalar", self, number, Mul, move |gradient| transform(gradient, Scale(factor)))
     }
@@ -184,7 +184,7 @@ impl Tensor {
     /// As [`Tensor::add_scalar`]; `Argument` for integers divided by 0.
     pub fn div_scalar(&self, number: Scalar) -> Result<Self> {
         check_divisor("div_scalar", self, number)?;
-        let divisor = number.to_f64();
+        let divisor = number.beside(self.dtype()).to_f64();
         // dx = dy / number
         with_scalar("div_scalar", self, number, Div, move |gradient| transform(gradient, Over(divisor)))
     }
@@ -204,6 +204,7 @@ impl Tensor {
     /// As [`Tensor::add_scalar`]; `Argument` for an integer divided by 0.
     pub fn rdiv_scalar(&self, number: Scalar) -> Result<Self> {
         check_divisors("rdiv_scalar", self.value())?;
+        let number = number.beside(self.dtype());
         via_f32([self], |[x]| {
             let value = zip_scalar("rdiv_scalar", x.value(), number, Swapped(Div))?;
             // dx = -y / x · dy
@@ -245,6 +246,7 @@ fn with_scalar(
     op: impl NumberBinary,
     backward: impl FnOnce(Value) -> Result<Value> + Send + 'static,
 ) -> Result<Tensor> {
+    let number = number.beside(x.dtype());
     via_f32([x], |[x]| {
         let value = zip_scalar(operation, x.value(), number, op)?;
         Ok(record(operation, [x], value, |_| move |gradient: Value| Ok([Some(backward(gradient)?)])))

@@ -60,6 +60,17 @@ impl Scalar {
         }
     }
 
+    /// The number as a half-precision tensor would hold it, rounded once, which computes in f32; any other dtype takes it
+    /// as it is.
+    #[must_use]
+    pub(crate) fn beside(self, dtype: DType) -> Self {
+        match dtype {
+            DType::F16 => Self::Float(half::f16::from_f64(self.to_f64()).to_f64()),
+            DType::BF16 => Self::Float(half::bf16::from_f64(self.to_f64()).to_f64()),
+            _ => self,
+        }
+    }
+
     /// The nearest double.
     pub fn to_f64(self) -> f64 {
         match self {

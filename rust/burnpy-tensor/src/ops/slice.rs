@@ -6,7 +6,7 @@ use super::axis::axis;
 use super::broadcast::{Shape, same_dtype};
 use super::scalar::Scalar;
 use super::views::movable;
-use crate::autodiff::record;
+use crate::autodiff::{Flow, record, record_many};
 use crate::element::{BOOL, Element};
 use crate::error::{Error, Result};
 use crate::kernels::region::{Fill, Span, embed};
@@ -172,7 +172,7 @@ impl Tensor {
         let selection = Selection::new(&shape, entries).map_err(index_error)?;
         let value = value.with_layout(value.layout().select(&selection).map_err(index_error)?);
         // dx = dy where the index leads, 0 elsewhere
-        Ok(record("index", [self], value, |_| {
+        Ok(record_many("index", &[self], value, || {
             let shape: Shape = self.shape().into();
             let spans: Vec<Span> = selection
                 .axes()
@@ -183,7 +183,10 @@ impl Tensor {
                     count: axis.count as usize,
                 })
                 .collect();
-            move |gradient: Value| Ok([Some(zeros_around(&shape, &spans, &gradient)?)])
+            move |gradient: Value, flow: &mut Flow<'_>| {
+                let counts = counts(&spans);
+                flow.give_part(0, &shape, &spans, gradient.reshaped(&counts))
+            }
         }))
     }
 
@@ -221,9 +224,9 @@ impl Tensor {
     fn sliced(&self, operation: &'static str, spans: Vec<Span>) -> Result<Self> {
         let value = part(movable(operation, self)?.as_ref(), &spans);
         // dx = dy in the part, 0 around it
-        Ok(record(operation, [self], value, |_| {
+        Ok(record_many(operation, &[self], value, || {
             let shape: Shape = self.shape().into();
-            move |gradient: Value| Ok([Some(zeros_around(&shape, &spans, &gradient)?)])
+            move |gradient: Value, flow: &mut Flow<'_>| flow.give_part(0, &shape, &spans, gradient)
         }))
     }
 }

@@ -90,15 +90,8 @@ impl Tensor {
     /// Where the `k` greatest along an axis are.
     ///
     /// # Errors
-    /// `Shape` if there is no such axis, `Argument` unless k is below its size, as in Burn.
+    /// As [`Tensor::topk`]. Unlike Burn: k may be the axis' size.
     pub fn argtopk(&self, k: usize, dim: isize) -> Result<Self> {
-        let size = self.shape()[axis("argtopk", dim, self.rank())?];
-        if k >= size {
-            return Err(Error::argument(
-                "argtopk",
-                format_args!("k = {k} must be below the axis' size, {size}"),
-            ));
-        }
         Ok(self.inner_like().ordered("argtopk", dim, Some(k), true)?.1)
     }
 
