@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from burnpy import Device, ParamGroup, Tensor, manual_seed, nn
+from burnpy import Device, ParamGroup, Tensor, autodiff, manual_seed, nn
 from burnpy.module import Module
 
 NOISY: list[Any] = [nn.DropoutConfig(0.5), nn.GaussianNoiseConfig(1.0)]
@@ -148,6 +148,14 @@ def test_a_module_that_was_copied_gathers_values_of_its_own() -> None:
     copy = norm.clone()
     norm(Tensor(BATCH))
     assert values(copy) == ([0, 0], [1, 1]) and values(norm) == ([2, 7], [1, 4])
+
+
+def test_a_forward_pass_that_is_run_twice_moves_the_running_values_twice() -> None:
+    norm = nn.BatchNormConfig(1, momentum=0.5).init()
+    y = autodiff.checkpoint(norm.forward, Tensor([[1.0], [3.0]]).require_grad())
+    assert norm.running_mean.value_sync().item() == 1
+    y.backward()
+    assert norm.running_mean.value_sync().item() == 1.5
 
 
 def test_a_batch_norm_of_a_plain_device_infers() -> None:

@@ -14,6 +14,7 @@ TWOS = Initializer.Constant(2.0)
 ONE = PaddingConfig1d.Explicit(1, 1)
 FLAT = PaddingConfig3d.Explicit(0, 1, 2)
 SAME = PaddingConfig1d.Same()
+SAME3D = PaddingConfig3d.Same()
 
 
 def arange(*shape: int, start: float = 0.0) -> Tensor:
@@ -71,6 +72,7 @@ def test_conv1d_of_counted_values(options: dict[str, Any], expected: list[Any]) 
         (nn.Conv1dConfig(1, 1, 3, padding=SAME, dilation=2), (1, 1, 10), (1, 1, 8)),
         (nn.Conv2dConfig((1, 1), (3, 3), padding=PaddingConfig2d.Same(), stride=(2, 3)), (1, 1, 5, 7), (1, 1, 3, 3)),
         (nn.Conv3dConfig((1, 1), (3, 3, 3), padding=FLAT), (1, 1, 4, 4, 4), (1, 1, 2, 4, 6)),
+        (nn.Conv3dConfig((1, 1), (3, 3, 3), padding=SAME3D, stride=(2, 2, 2)), (1, 1, 4, 4, 4), (1, 1, 2, 2, 2)),
         (nn.ConvTranspose1dConfig((1, 1), 3, stride=2, padding=1, padding_out=1), (1, 1, 4), (1, 1, 8)),
         (nn.MaxPool1dConfig(2, stride=2, padding=ONE, ceil_mode=True), (1, 1, 5), (1, 1, 3)),
         (nn.MaxPool1dConfig(2, stride=3, padding=ONE, ceil_mode=True, dilation=2), (1, 1, 5), (1, 1, 2)),

@@ -58,6 +58,8 @@ class Conv3d(Convolution):
 
     ``Same`` makes ``l_out = ceil(l / stride)`` where ``dilation`` is 1; it does not count dilation, as in Burn.
 
+    Unlike Burn: where ``Same`` adds more at one end of an axis than at the other, it does so, and is not refused.
+
     Raises:
         ShapeError: ``x`` has another number of axes or channels, or is smaller than the window.
 
