@@ -2,8 +2,8 @@
 
 from dataclasses import KW_ONLY
 
-from burnpy.config.config import Config, same_as
+from burnpy.config.config import Config, none_as_default, same_as
 from burnpy.config.number import F32, NonNegative, Positive
 from burnpy.config.variant import Variants
 
-__all__ = ["F32", "KW_ONLY", "Config", "NonNegative", "Positive", "Variants", "same_as"]
+__all__ = ["F32", "KW_ONLY", "Config", "NonNegative", "Positive", "Variants", "none_as_default", "same_as"]

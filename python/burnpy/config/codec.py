@@ -42,7 +42,7 @@ def _rank(cls: type[Any], name: str) -> int:
     field = cls.__dataclass_fields__[name]
     if not field.kw_only:
         return 0
-    return 1 if field.default is None and not field.metadata.get("computed") else 2
+    return 1 if field.default is None and not {"computed", "declared"} & set(field.metadata) else 2
 
 
 def json_key(cls: type[Any], name: str) -> str:

@@ -14,7 +14,7 @@ from burnpy.errors import ConfigError
 if TYPE_CHECKING:
     from burnpy._typing import PathLike
 
-__all__ = ["KW_ONLY", "Config", "same_as"]
+__all__ = ["KW_ONLY", "Config", "none_as_default", "same_as"]
 
 
 def same_as(name: str) -> Any:
@@ -29,6 +29,20 @@ def same_as(name: str) -> Any:
         3
     """
     return field(default=None, metadata={"computed": name})
+
+
+def none_as_default() -> Any:
+    """The default of a field that may be ``None``, where Burn declares that: its key is among those with a default.
+
+    Example:
+        >>> class SearchConfig(Config):
+        ...     _: KW_ONLY
+        ...     steps: int = 20
+        ...     limit: int | None = none_as_default()
+        >>> str(SearchConfig()).split()
+        ['{', '"steps":', '20,', '"limit":', 'null', '}']
+    """
+    return field(default=None, metadata={"declared": True})
 
 
 @dataclass_transform(frozen_default=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
 from burnpy._core import Tensor
-from burnpy.config import KW_ONLY, Config, NonNegative
+from burnpy.config import KW_ONLY, Config, NonNegative, none_as_default
 from burnpy.errors import ConfigError
 from burnpy.optim.flat_parameters import FlatParameters
 from burnpy.optim.gradients_params import GradientsParams
@@ -60,7 +60,7 @@ class LBFGSConfig(Config):
     history_size: NonNegative = 100
     tolerance_grad: float = 1e-7
     tolerance_change: float = 1e-9
-    max_eval: NonNegative | None = None
+    max_eval: NonNegative | None = none_as_default()
     line_search_fn: LineSearchFn = LineSearchFn.None_
 
     def __post_init__(self) -> None:
