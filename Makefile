@@ -22,8 +22,9 @@ CHECKED := CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_OVERFLOW_CHEC
 help:  ## list the verbs
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
 
-demo: setup  ## open a model that Burn wrote, map it, check it, write the same bytes again
+demo: setup  ## open a model that Burn wrote; train one, kill it, resume it to the same bits, export it, ask it
 	$(BIN)/python examples/open_burn_model.py
+	$(BIN)/python examples/guide/demo.py
 
 setup: $(VENV)/.stamp-core  ## make .venv with an importable burnpy
 

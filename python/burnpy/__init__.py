@@ -39,7 +39,9 @@ if TYPE_CHECKING:
         record,
         store,
         tensor,
+        testing,
         torch,
+        train,
     )
     from burnpy._core import Device, Tensor, get_num_threads, manual_seed, set_num_threads
     from burnpy._shards import save_sharded
@@ -87,7 +89,9 @@ __all__ = [
     "set_num_threads",
     "store",
     "tensor",
+    "testing",
     "torch",
+    "train",
 ]
 
 _MODULES = {
@@ -105,7 +109,9 @@ _MODULES = {
     "record",
     "store",
     "tensor",
+    "testing",
     "torch",
+    "train",
 }
 _HOMES = {
     "Config": "burnpy.config",
