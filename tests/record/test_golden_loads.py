@@ -172,3 +172,10 @@ def test_tensors_of_every_dtype_are_read_and_written_again(source: Any) -> None:
         old, new = record[path], again[path]
         assert (old.dtype, old.shape) == (new.dtype, new.shape)
         assert old.numpy().tobytes() == new.numpy().tobytes()
+
+
+def test_records_of_all_layers_are_written_again_to_the_same_bytes() -> None:
+    sources = sorted((GOLDEN / "burn" / "modules").glob("*.bpk"))
+    assert len(sources) > 90
+    for source in sources:
+        assert ModuleRecord.load(source).into_bytes() == source.read_bytes(), source.name

@@ -12,6 +12,8 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from burnpy import Device, Tensor
 from burnpy.errors import InvalidHeader, RecordError, RecordIoError, RecordValidationError
@@ -26,6 +28,7 @@ from burnpy.module import (
     RunningState,
 )
 from burnpy.record import DTypePolicy, ModuleRecord
+from tests.paths import GOLDEN
 
 PLAIN = Device.cpu().inner()
 
@@ -478,3 +481,39 @@ def test_two_parameters_of_one_path_are_refused() -> None:
 
     with pytest.raises(RecordError, match="two parameters have the path 'same'"):
         Twice().into_record()
+
+
+def test_records_can_be_pickled_with_their_options(tmp_path: Path) -> None:
+    _filled().save_file(tmp_path / "tiny")
+    record = ModuleRecord.load(tmp_path / "tiny").allow_unused(True)
+    again = pickle.loads(pickle.dumps(record))
+    assert again.into_bytes() == record.into_bytes() and again._options == record._options
+
+
+def test_a_quantized_tensor_that_cannot_be_is_told_and_nothing_changes() -> None:
+    source = GOLDEN / "burn" / "containers" / "reader"
+    record = ModuleRecord.load(source / "qfloat_any_length.bpk")
+    (path,) = record.keys()
+
+    class Odd(Module):
+        def __init__(self) -> None:
+            shape = record._entries[path].shape
+            setattr(self, path, Param.from_tensor(Tensor.zeros(shape)))
+
+    with pytest.raises(RecordIoError):
+        Odd().load_record(record)
+
+
+@settings(max_examples=200)
+@given(data=st.data())
+def test_a_damaged_record_is_an_error_or_another_record(data: st.DataObject) -> None:
+    whole = bytearray(_filled().into_record().into_bytes())
+    at = data.draw(st.integers(0, len(whole) - 1))
+    damaged = whole[:at] if data.draw(st.booleans()) else whole
+    if damaged is whole:
+        damaged[at] ^= data.draw(st.integers(1, 255))
+    target = Tiny()
+    try:
+        target.load_record(ModuleRecord.from_bytes(bytes(damaged)))
+    except RecordError:
+        assert _numbers(target) == ZEROS

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import burnpy.numpy
 from burnpy import Device, Tensor
-from burnpy.errors import RecordValidationError, RecordWarning
+from burnpy.errors import RecordError, RecordValidationError, RecordWarning
 from burnpy.module import ParamId
 from burnpy.pack import Scalar
 from burnpy.record import Float, ModuleRecord, OptimizerRecord, RecordState, UInt
@@ -326,3 +330,13 @@ def _restored(record: OptimizerRecord) -> int:
         return len(record.load_states(lambda id, path: Adam, strict=True))
     except RecordValidationError as error:
         return len(error.report.loaded)
+
+
+@settings(max_examples=200)
+@given(data=st.data())
+def test_a_damaged_record_is_an_error_or_another_record(data: st.DataObject) -> None:
+    damaged = bytearray(_record().into_bytes())
+    damaged[data.draw(st.integers(0, 400))] ^= data.draw(st.integers(1, 255))
+    with contextlib.suppress(RecordError), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RecordWarning)
+        OptimizerRecord.from_bytes(bytes(damaged)).load_states(lambda id, path: Adam)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from burnpy import pack
 from burnpy._core import Tensor, restore_tensor
+from burnpy.errors import RecordIoError
 
 if TYPE_CHECKING:
     from typing import Any
@@ -51,10 +52,16 @@ class Entry:
 
         Cost: none of its size; one in a file is mapped, and copied when it is first changed. Quantized tensors and
         those of ``flex32`` are copied.
+
+        Raises:
+            RecordIoError: the file has something that no tensor can be.
         """
         if isinstance(self._held, Tensor):
             return self._held
-        return tensor_of(self._held.numpy(), self.scheme or self.dtype, self.shape)
+        try:
+            return tensor_of(self._held.numpy(), self.scheme or self.dtype, self.shape)
+        except pack.Error as error:
+            raise RecordIoError(str(error)) from error
 
     def into_pack(self) -> pack.Tensor:
         """What a writer takes; the elements are drawn when they are written."""
@@ -65,6 +72,9 @@ class Entry:
             provider=self._held.numpy,
             param_id=self.param_id,
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Entry, (self.name, self.tensor(), self.param_id)
 
     def __repr__(self) -> str:
         return f"Entry({self.name!r}, {self.dtype}, {self.shape})"
