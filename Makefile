@@ -99,7 +99,7 @@ docs: setup  ## the guide as HTML in docs/_build
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build
 
 clean:  ## remove what the other verbs made
-	rm -rf $(VENV) $(PEERS) target dist docs/_build
+	rm -rf $(VENV) $(PEERS) target dist docs/_build docs/_generated
 
 $(VENV)/.stamp-dev: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "burnpy needs Python 3.11 or newer on the PATH"; exit 1; }

@@ -1,12 +1,31 @@
-from importlib.metadata import version as installed_version
+import sys
+from pathlib import Path
+
+import burnpy
+
+here = Path(__file__).resolve().parent
+sys.path.insert(0, str(here))
+import generate  # noqa: E402
+
+generate.write(here / "_generated")
 
 project = "burnpy"
 author = "the burnpy contributors"
-version = release = installed_version("burnpy")
+version = release = burnpy.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "matplotlib.sphinxext.plot_directive",
+]
 myst_enable_extensions = ["colon_fence"]
-exclude_patterns = ["_build"]
+myst_heading_anchors = 3
+exclude_patterns = ["_build", "_generated"]
 html_theme = "furo"
 napoleon_google_docstring = True
 autodoc_typehints = "description"
+plot_html_show_formats = False
+plot_html_show_source_link = False
+plot_basedir = str(here)
+plot_formats = [("png", 120)]

@@ -13,6 +13,7 @@ from model import Model, ModelConfig
 
 import burnpy as bp
 from burnpy.config import KW_ONLY
+from burnpy.lr_scheduler import CosineAnnealingLrSchedulerConfig
 from burnpy.optim import AdamConfig
 from burnpy.record import ModuleRecord
 from burnpy.train import Learner, SupervisedTraining
@@ -30,7 +31,7 @@ class TrainingConfig(bp.Config):
     batch_size: int = 64
     num_workers: int = 1
     seed: int = 42
-    learning_rate: float = 1e-3
+    learning_rate: float = 2e-3
 
 
 def train(folder: Path, config: TrainingConfig, *, resume: bool = False) -> Model:
@@ -49,7 +50,9 @@ def train(folder: Path, config: TrainingConfig, *, resume: bool = False) -> Mode
     )
     if resume:
         training.resume("latest")
-    learner = Learner(config.model.init(), config.optimizer.init(), config.learning_rate)
+    num_steps = config.num_epochs * len(train_loader)
+    schedule = CosineAnnealingLrSchedulerConfig(config.learning_rate, num_steps).init()
+    learner = Learner(config.model.init(), config.optimizer.init(), schedule)
     model: Model = training.launch(learner).model
     model.into_record().save(folder / "model")
     return model
