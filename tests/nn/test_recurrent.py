@@ -22,7 +22,6 @@ from burnpy.nn import (
     RnnState,
 )
 from burnpy.tensor import Distribution
-from burnpy.tensor.steps import steps
 
 PLAIN = Device.cpu()
 
@@ -174,9 +173,9 @@ def test_a_state_can_be_taken_apart() -> None:
     assert state.device == state.cell.device
 
 
-def test_gradients_of_steps_are_those_of_slices() -> None:
+def test_gradients_of_all_places_are_those_of_slices() -> None:
     x = _random(5, 2, 3).autodiff().require_grad()
-    pieces = steps(x)
+    pieces = x.iter_dim(0)
     loss = (pieces[0] * 2.0 + pieces[3].square()).sum()
     found = x.grad(loss.backward())
     y = x.detach().require_grad()

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from burnpy import Tensor
+from burnpy._core import new_stream
 from burnpy.testing import Drawn
 from tests.tensor.operations.operation import (
     INT,
@@ -125,6 +126,12 @@ CLASSES = [
 RANDOM = [
     made("random", lambda x: x == x, lambda x: _in_unit_interval(Tensor.random(x.shape)), large=LARGE_ONE),
     made("random_like", lambda x: x == x, lambda x: _in_unit_interval(x.random_like())),
+    made(
+        "random_from",
+        lambda x: x == x,
+        lambda x: _in_unit_interval(Tensor.random_from(new_stream(), x.shape)),
+        large=LARGE_ONE,
+    ),
     made("dropout", lambda x: x == x, _dropped_or_scaled, large=LARGE_ONE),
     unary("dropout", lambda x: x, args=(0.0,), note="none"),
 ]

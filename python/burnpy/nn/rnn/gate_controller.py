@@ -12,7 +12,6 @@ from burnpy.nn.activation import Activation
 from burnpy.nn.linear import LinearConfig
 from burnpy.tensor import Device, ShapeError, Tensor
 from burnpy.tensor import module as ops
-from burnpy.tensor.steps import steps
 
 __all__ = [
     "XAVIER",
@@ -109,7 +108,7 @@ def _side_by_side(tensors: list[Tensor], dim: int) -> Tensor:
 
 def walk(x: Tensor, *, reverse: bool) -> Iterator[Tensor]:
     """The steps of ``(seq, batch, features)``, from the end if wanted, each ``(1, batch, features)``."""
-    pieces = steps(x)
+    pieces = x.iter_dim(0)
     return reversed(pieces) if reverse else iter(pieces)
 
 

@@ -68,7 +68,7 @@ def best_classes(outputs: Tensor, k: int) -> Tensor:
     classes = outputs.shape[1]
     if k > classes:
         raise ArgumentError(f"k = {k} is more than the {classes} classes")
-    return outputs.argsort_descending(1) if k == classes else outputs.argtopk(k, 1)
+    return outputs.argtopk(k, 1)
 
 
 def checked_top_k(k: int) -> int:
