@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from burnpy.cli import bench, convert, diff, inspect, meta, verify
+from burnpy.cli import bench, convert, diff, inspect, meta, report, runs, verify
 from burnpy.cli.text import escape
 from burnpy.errors import BurnpyError
 
@@ -21,7 +21,7 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 """What a shell reports of a program that the signal ended: 128 plus its number."""
 
-COMMANDS = (inspect, verify, diff, convert, meta, bench)
+COMMANDS = (inspect, verify, diff, convert, meta, bench, report, runs)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -65,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="burnpy",
         description="Look at, check, compare and convert burnpacks (.bpk) and checkpoints of other formats; label "
-        "burnpacks.",
+        "burnpacks; tell what became of training runs.",
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)

@@ -430,7 +430,7 @@ class SupervisedTraining:
             return checkpointer.find(self._resume)
         latest = checkpointer.latest()
         if self._resume == "best":
-            best = _best(latest)
+            best = latest.best() if latest is not None else None
             if best is None:
                 raise CheckpointerError(
                     f"{checkpointer.folder} does not tell which checkpoint is best: no strategy by a metric kept one",
@@ -442,16 +442,6 @@ class SupervisedTraining:
         else:
             _LOG.info("resuming from the checkpoint of %s", describe(latest.key))
         return latest
-
-
-def _best(latest: CheckpointSet | None) -> int | None:
-    state = (
-        latest.trainer.plain["checkpointing"] if latest is not None and latest.trainer is not None else None
-    )
-    for own in [state, *((state or {}).get("strategies", []))]:
-        if own and own.get("current") is not None:
-            return int(own["current"])
-    return None
 
 
 def _history(

@@ -39,6 +39,14 @@ class CheckpointSet:
             return (int(self.key), 1)
         return (int(self.trainer.plain["optimizer_steps"]), int(isinstance(self.key, int)))
 
+    def best(self) -> int | None:
+        """The epoch that the strategy by a metric held for the best then; ``None`` if there was no such strategy."""
+        state = self.trainer.plain["checkpointing"] if self.trainer is not None else None
+        for own in [state, *((state or {}).get("strategies", []))]:
+            if own and own.get("current") is not None:
+                return int(own["current"])
+        return None
+
 
 def fingerprint(path: Path) -> dict[str, Any]:
     """Size and hash of a file."""

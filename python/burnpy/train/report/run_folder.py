@@ -1,0 +1,147 @@
+"""The artifact folder of a run, read back."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from burnpy.train.checkpoint.checkpoint_set import PARTS, CheckpointSet, complete_sets, part_path
+from burnpy.train.report.curve import Curve
+from burnpy.train.report.values import values_of
+
+if TYPE_CHECKING:
+    from burnpy._typing import PathLike
+
+__all__ = ["RunCheckpoint", "RunFolder"]
+
+_FILE = re.compile(r"(?:model|optim|scheduler|trainer)-(\d+)\.bpk")
+_STEP = re.compile(r"step-(\d+)")
+
+
+@dataclass(frozen=True)
+class RunCheckpoint:
+    """A set of files.
+
+    Attributes:
+        key: the epoch, or ``"step-<n>"`` in the middle of one.
+        epoch: in which it was saved, if anything tells.
+        optimizer_steps: since the start of the run, if anything tells.
+        num_bytes: of all its files.
+        complete: whether a run can go on from it.
+        best: whether the strategy keeps it as the best.
+    """
+
+    key: int | str
+    epoch: int | None
+    optimizer_steps: int | None
+    num_bytes: int
+    complete: bool
+    best: bool = False
+
+
+class RunFolder:
+    r"""A run by burnpy or by Burn: what its folder tells.
+
+    Values come from the files ``train/epoch-<n>/<Metric>.log``, else from ``metrics.jsonl``, else from ``metrics.csv``.
+    Everything is read at once; nothing is changed.
+
+    Args:
+        directory: the artifact folder.
+
+    Attributes:
+        curves: metrics of the training, then of the validation, by name.
+        tests: of evaluations: by test, the value of each metric.
+        unread: files of metrics that are no numbers.
+
+    Raises:
+        FileNotFoundError: it is not there, or is not the folder of a run.
+        NotADirectoryError: it is a file.
+
+    Example:
+        >>> folder = Path("run/valid/epoch-1")
+        >>> folder.mkdir(parents=True)
+        >>> _ = (folder / "Loss.log").write_text("0.5,1\n1.5,1\n1,final\n")
+        >>> run = RunFolder("run")
+        >>> run.curves[0].epochs, run.curves[0].batches, run.num_epochs
+        ({1: 1.0}, {1: [0.5, 1.5]}, 1)
+    """
+
+    def __init__(self, directory: PathLike) -> None:
+        self.directory = Path(os.fspath(directory))
+        if not self.directory.exists():
+            raise FileNotFoundError(2, "no such folder", str(directory))
+        if not self.directory.is_dir():
+            raise NotADirectoryError(20, "not the folder of a run", str(directory))
+        values = values_of(self.directory)
+        self.curves: Sequence[Curve] = values.curves()
+        self.tests = values.tests()
+        self.unread: Sequence[str] = values.unread
+        self.checkpoints: Sequence[RunCheckpoint] = _checkpoints(self.directory / "checkpoint")
+        if not (self.curves or self.tests or self.checkpoints):
+            raise FileNotFoundError(
+                2, "no run is in the folder: it has no metrics and no checkpoints", str(directory)
+            )
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.directory.resolve().name
+
+    @property
+    def num_epochs(self) -> int:
+        """The last epoch that has values."""
+        return max((epoch for curve in self.curves for epoch in curve.epochs), default=0)
+
+    def curve(self, metric: str, split: str) -> Curve | None:
+        """One of the curves."""
+        return next((each for each in self.curves if (each.metric, each.split) == (metric, split)), None)
+
+    def metrics(self) -> list[str]:
+        """Names of the metrics that have curves: losses first, then by name."""
+        return sorted({curve.metric for curve in self.curves}, key=lambda name: (name != "Loss", name))
+
+    def config(self) -> str | None:
+        """The text of ``config.json``, which examples save beside a run."""
+        return _text(self.directory / "config.json")
+
+    def log(self) -> list[str]:
+        """The lines of ``experiment.log``."""
+        return (_text(self.directory / "experiment.log") or "").splitlines()
+
+    def times(self) -> tuple[float, float] | None:
+        """When the first and the last file of values was written, in seconds since 1970."""
+        splits = (self.directory / split for split in ("train", "valid"))
+        files = [path for split in splits for path in split.glob("*/*.log")]
+        files += [self.directory / name for name in ("metrics.jsonl", "metrics.csv", "experiment.log")]
+        moments = [path.stat().st_mtime for path in files if path.is_file()]
+        return (min(moments), max(moments)) if moments else None
+
+
+def _text(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else None
+
+
+def _checkpoints(folder: Path) -> list[RunCheckpoint]:
+    complete = {found.key: found for found in complete_sets(folder)}
+    # The newest set knows what is best.
+    best = list(complete.values())[-1].best() if complete else None
+    keys: set[int | str] = set(complete)
+    for entry in folder.iterdir() if folder.is_dir() else ():
+        if match := _FILE.fullmatch(entry.name):
+            keys.add(int(match[1]))
+        elif _STEP.fullmatch(entry.name):
+            keys.add(entry.name)
+    made = [_checkpoint(folder, key, complete.get(key), key == best) for key in keys]
+    return sorted(made, key=lambda each: (each.epoch or 0, isinstance(each.key, int), str(each.key)))
+
+
+def _checkpoint(folder: Path, key: int | str, found: CheckpointSet | None, best: bool) -> RunCheckpoint:
+    plain = found.trainer.plain if found is not None and found.trainer is not None else {}
+    files = (part_path(folder, part, key) for part in (*PARTS, "trainer"))
+    num_bytes = sum(path.stat().st_size for path in files if path.is_file())
+    epoch = plain.get("epoch", key if isinstance(key, int) else None)
+    return RunCheckpoint(key, epoch, plain.get("optimizer_steps"), num_bytes, found is not None, best)
