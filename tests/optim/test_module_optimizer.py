@@ -553,3 +553,11 @@ def test_momentum_alone_makes_a_record_of_sgd() -> None:
     heavy = SgdConfig(momentum=MomentumConfig()).init()
     train(heavy, model, range(1))
     assert heavy.to_record().keys() == [f"{key}.momentum.velocity"]
+
+
+def test_a_module_that_holds_itself_is_an_error() -> None:
+    model = Pair()
+    grads = random_gradients(model, 0)
+    model.layer_b.owner = model  # type: ignore[attr-defined]
+    with pytest.raises(RecursionError, match="does one hold itself"):
+        SgdConfig().init().step(0.1, model, grads)

@@ -9,7 +9,7 @@ from burnpy.module.flag import Flag
 from burnpy.module.param import Param
 from burnpy.module.running_state import RunningState
 
-__all__ = ["Leaf", "children", "container_type", "is_part", "leaves", "rebuilt"]
+__all__ = ["Leaf", "children", "container_type", "is_part", "leaves", "parts", "rebuilt"]
 
 Leaf = Param | RunningState | Flag
 """Where a walk ends."""
@@ -62,8 +62,8 @@ def _key(key: object) -> str:
     return key
 
 
-def leaves(root: object) -> Iterator[tuple[str, Leaf]]:
-    """Paths and leaves, depth first, in the order of declaration. A tied parameter comes under each of its paths.
+def parts(root: object) -> Iterator[tuple[str, object]]:
+    """Paths and parts, the root and containers included, depth first, in the order of declaration.
 
     Raises:
         RecursionError: modules are nested more than 500 deep, as when one holds itself.
@@ -73,10 +73,14 @@ def leaves(root: object) -> Iterator[tuple[str, Leaf]]:
         path, value = stack.pop()
         if path.count(".") >= _MAX_DEPTH:
             raise RecursionError(f"modules are nested more than {_MAX_DEPTH} deep: does one hold itself?")
-        if isinstance(value, Param | RunningState | Flag):
-            yield path, value
+        yield path, value
         below = [(f"{path}.{name}" if path else name, child) for name, child in children(value)]
         stack.extend(reversed(below))
+
+
+def leaves(root: object) -> Iterator[tuple[str, Leaf]]:
+    """Those of :func:`parts` where a walk ends. A tied parameter comes under each of its paths."""
+    return ((path, part) for path, part in parts(root) if isinstance(part, Leaf))
 
 
 def rebuilt(

@@ -9,7 +9,7 @@ from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from burnpy.module import Param
-from burnpy.module.traversal import children
+from burnpy.module.traversal import children, parts
 
 if TYPE_CHECKING:
     from burnpy._core import Cell
@@ -98,16 +98,12 @@ class _Walk:
         self.paths: list[str] = []
         self.params: list[Param] = []
         self.containers: list[object] = []
-        stack: list[tuple[str, object]] = [("", root)]
-        while stack:
-            path, value = stack.pop()
+        for path, value in parts(root):
             if isinstance(value, Param):
                 self.paths.append(path)
                 self.params.append(value)
             elif value is not root and _is_container(value):
                 self.containers.append(value)
-            below = [(f"{path}.{name}" if path else name, child) for name, child in children(value)]
-            stack.extend(reversed(below))
 
 
 class _Structure:
