@@ -19,7 +19,7 @@ from burnpy import Device, Tensor
 from burnpy.errors import RecordError, RecordValidationError, RecordWarning
 from burnpy.module import ParamId
 from burnpy.pack import Scalar
-from burnpy.record import Float, ModuleRecord, OptimizerRecord, RecordState, UInt
+from burnpy.record import Float, LrSchedulerRecord, ModuleRecord, OptimizerRecord, RecordState, UInt
 from tests.paths import GOLDEN
 
 FOLDER = GOLDEN / "burn" / "optim"
@@ -249,7 +249,7 @@ def test_a_rank_that_cannot_be_is_an_error(rank: int, text: str, tmp_path: Path)
         record.load_states(lambda id, path: Adam)
 
 
-def test_keys_that_are_no_ids_are_left_alone(tmp_path: Path) -> None:
+def test_keys_that_are_no_ids_are_left_alone_and_told(tmp_path: Path) -> None:
     odd = {
         "abc.__rank": 1,
         "-1.__rank": 1,
@@ -257,12 +257,23 @@ def test_keys_that_are_no_ids_are_left_alone(tmp_path: Path) -> None:
         "18446744073709551616.__rank": 1,
         "__rank": 3,
         "33.__rank": 1.5,
+        "44.momentum.time": 1,
+        "9" * 5000: 1,
     }
     record = _changed(
         _record(), tmp_path, lambda scalars: scalars.update({k: Scalar(v) for k, v in odd.items()})
     )
     assert record.ids() == [ParamId(11), ParamId(22)]
-    assert len(record.load_states(lambda id, path: Adam)) == 2
+    with pytest.warns(RecordWarning, match=r"unused: .*abc\.__rank"):
+        assert len(record.load_states(lambda id, path: Adam)) == 2
+    report = record.report()
+    assert report is not None and sorted(report.unused) == sorted(odd)
+
+
+def test_a_record_of_a_schedule_gives_nothing_and_says_so() -> None:
+    record = OptimizerRecord.from_bytes(LrSchedulerRecord({"0.current_iter": Scalar.uint(3)}).into_bytes())
+    with pytest.warns(RecordWarning, match=r"unused: 0\.current_iter"):
+        assert record.load_states(lambda id, path: Adam) == []
 
 
 def test_tensors_without_ids_are_an_error(tmp_path: Path) -> None:

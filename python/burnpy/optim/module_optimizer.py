@@ -276,8 +276,8 @@ class ModuleOptimizer:
         }
         order = dict.fromkeys(name.partition(".")[0] for name in [*record.keys(), *record.scalars()])
         # A record that is loaded and saved keeps its order.
-        keys = [int(key) for key in order if key.isdigit()]
-        self._contexts = {key: contexts[key] for key in keys if key in contexts} | contexts
+        keys = {str(key): key for key in contexts}
+        self._contexts = {keys[name]: contexts[keys[name]] for name in order if name in keys} | contexts
         self._plan = None
         return self
 

@@ -222,7 +222,7 @@ class OptimizerRecord(Record):
             RecordValidationError: a tensor has no id, or its rank contradicts that of its parameter; or something was
                 left out or over, and ``strict``. :meth:`report` tells all of it.
         """
-        sources, self._report = self._sources(), OptimizerReport()
+        sources, self._report = self._sources(), OptimizerReport(unused=self._of_nobody())
         states = []
         for id in self.ids():
             path, rank, source = self.path_of(id), self.rank_of(id), sources[id.val()]
@@ -258,6 +258,10 @@ class OptimizerRecord(Record):
             if entry.param_id is not None:
                 sources.setdefault(entry.param_id, StateSource()).insert_tensor(name, entry.tensor)
         return sources
+
+    def _of_nobody(self) -> list[str]:
+        """Scalars of no parameter that has a rank."""
+        return [name for name in self._scalars if _id(name.partition(".")[0]) not in self._ranks]
 
     def _tell(self, strict: bool) -> None:
         report = self._report
@@ -314,7 +318,9 @@ def _ranks(entries: Mapping[str, Entry], scalars: Mapping[str, Scalar]) -> dict[
 
 
 def _id(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and int(text) < 2**64 else None
+    # Python refuses to read thousands of digits.
+    is_short = len(text) <= 20 and text.isascii() and text.isdigit()
+    return int(text) if is_short and int(text) < 2**64 else None
 
 
 def _whole(scalar: Scalar) -> int | None:
