@@ -67,6 +67,14 @@ def test_a_missing_fan_is_told_when_the_value_is_needed(initializer: Initializer
         transposed.weight.val()
 
 
+@pytest.mark.parametrize("initializer", [None, Initializer.KaimingNormal(1.0), Initializer.XavierNormal(1.0)])
+def test_a_layer_without_inputs_gives_its_bias_which_is_finite(initializer: Initializer | None) -> None:
+    config = nn.LinearConfig(0, 2) if initializer is None else nn.LinearConfig(0, 2, initializer=initializer)
+    out = config.init()(Tensor.zeros((3, 0)))
+    assert out.shape == (3, 2) and np.isfinite(out.numpy()).all()
+    assert nn.LinearConfig(0, 0).init()(Tensor.zeros((3, 0))).shape == (3, 0)
+
+
 def test_a_bias_of_two_axes_has_both_fans() -> None:
     assert _all(nn.Conv2dConfig((2, 3), (3, 3), initializer=XAVIER).init().bias).shape == (3,)
 

@@ -85,11 +85,12 @@ class Initializer(Variants):
         if out_only is None:
             if fan_in is None or fan_out is None:
                 raise ValueError(f"{name} needs fan_in and fan_out, got {fan_in} and {fan_out}")
-            return (fan_in + fan_out) / 2
+            return (fan_in + fan_out) / 2 or math.inf
         fan, which = (fan_out, "fan_out") if out_only else (fan_in, "fan_in")
         if fan is None:
             raise ValueError(f"{name} needs {which}, which is not known for this parameter")
-        return float(fan)
+        # Where there is no input at all, the bias is 0.
+        return float(fan) or math.inf
 
 
 def default_device() -> Device:
