@@ -24,6 +24,7 @@ myst_heading_anchors = 3
 exclude_patterns = ["_build", "_generated"]
 html_theme = "furo"
 napoleon_google_docstring = True
+napoleon_use_ivar = True
 autodoc_typehints = "description"
 plot_html_show_formats = False
 plot_html_show_source_link = False

@@ -128,4 +128,4 @@ def _ratio(found: dict[str, Line], unit: str) -> str:
     if "burnpy" not in found or not others:
         return ""
     own = found["burnpy"].value
-    return f"{min(others) / own:.2f}" if unit == "us" else f"{own / max(others):.2f}"
+    return f"{min(others) / own:.2f}" if unit in ("us", "s") else f"{own / max(others):.2f}"
