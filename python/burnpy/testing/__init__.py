@@ -1,6 +1,10 @@
-"""For tests, yours too: ``check_op`` for operations, strategies for Hypothesis in ``burnpy.testing.strategies``."""
+"""For tests, yours too: ``check_op`` for operations, ``check_communicator``, and strategies for Hypothesis.
 
+The strategies are in ``burnpy.testing.strategies``.
+"""
+
+from burnpy.testing.check_communicator import check_communicator
 from burnpy.testing.check_op import check_op
 from burnpy.testing.drawn import Drawn
 
-__all__ = ["Drawn", "check_op"]
+__all__ = ["Drawn", "check_communicator", "check_op"]

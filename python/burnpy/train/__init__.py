@@ -30,13 +30,20 @@ from burnpy.train.learner import Learner
 from burnpy.train.logger import ApplicationLoggerInstaller, FileApplicationLoggerInstaller
 from burnpy.train.result import EvaluationResult, LearningResult
 from burnpy.train.step import InferenceStep, TrainOutput, TrainStep
-from burnpy.train.strategy import SingleDeviceStrategy, SupervisedLearningStrategy, TrainingComponents
+from burnpy.train.strategy import (
+    DataParallelStrategy,
+    ExecutionStrategy,
+    SingleDeviceStrategy,
+    SupervisedLearningStrategy,
+    TrainingComponents,
+)
 from burnpy.train.summary import LearnerSummary, LearnerSummaryConfig
 from burnpy.train.supervised import SupervisedTraining
 
 __all__ = [
     "ApplicationLoggerInstaller",
     "ClassificationOutput",
+    "DataParallelStrategy",
     "EarlyStoppingStrategy",
     "EvaluationItem",
     "EvaluationProcessor",
@@ -44,6 +51,7 @@ __all__ = [
     "Evaluator",
     "EvaluatorBuilder",
     "EvaluatorEvent",
+    "ExecutionStrategy",
     "FileApplicationLoggerInstaller",
     "InferenceStep",
     "Interrupter",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any
 
 from burnpy.lr_scheduler import ModuleLearningRate, ModuleLrScheduler
-from burnpy.train.step import TrainOutput, train_step_of
+from burnpy.train.step import TrainOutput, inference_step_of, train_step_of
 
 if TYPE_CHECKING:
     from burnpy.lr_scheduler import LrScheduler
@@ -73,6 +74,14 @@ class Learner:
             raise TypeError(f"{name}.train_step must return a TrainOutput, got {type(output).__name__}")
         return output
 
+    def inference_step(self) -> Any:
+        """What validates a batch with the model as it is now.
+
+        Raises:
+            TypeError: the model has no such step.
+        """
+        return inference_step_of(self._model.valid())
+
     def optimizer_step(self, grads: GradientsParams) -> None:
         """Change the model by gradients, at the current learning rate."""
         optimize = getattr(self._model, "optimize", None)
@@ -81,6 +90,13 @@ class Learner:
             return
         model = optimize(self.optim, self._rate, grads)
         self._model = self._model if model is None else model
+
+    def clone(self) -> Learner:
+        """Another learner that goes on from the same state. Memory is shared until one of them changes."""
+        copied = copy.copy(self)
+        copied._model = self._model.clone()
+        copied.optim, copied.lr_scheduler = self.optim.clone(), copy.deepcopy(self.lr_scheduler)
+        return copied
 
     def load_model(self, record: ModuleRecord) -> None:
         """Take the parameters of a record over."""

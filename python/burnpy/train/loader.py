@@ -7,7 +7,7 @@ from typing import Any
 
 from burnpy.data import Progress
 
-__all__ = ["LoaderPass", "TrainingLoader"]
+__all__ = ["LoaderPass", "TrainingLoader", "length_of"]
 
 
 class TrainingLoader:
@@ -81,7 +81,7 @@ class LoaderPass:
         batch = next(self._iterator)
         self._batches += 1
         if not self._own:
-            self._items += _length(batch)
+            self._items += length_of(batch)
         return batch
 
     def progress(self) -> Progress:
@@ -105,15 +105,15 @@ class LoaderPass:
             close()
 
 
-def _length(batch: Any) -> int:
+def length_of(batch: Any) -> int:
     """Items in a batch: its length, or that of the first array in it."""
     if hasattr(batch, "shape"):
         return int(batch.shape[0]) if len(batch.shape) else 1
     if isinstance(batch, Mapping):
-        return _length(next(iter(batch.values()))) if batch else 0
+        return length_of(next(iter(batch.values()))) if batch else 0
     if isinstance(batch, list | tuple):
-        return _length(batch[0]) if batch and hasattr(batch[0], "shape") else len(batch)
+        return length_of(batch[0]) if batch and hasattr(batch[0], "shape") else len(batch)
     for value in vars(batch).values() if hasattr(batch, "__dict__") else ():
         if hasattr(value, "shape"):
-            return _length(value)
+            return length_of(value)
     return 1

@@ -47,8 +47,9 @@ class RunState:
         resumed: the place in the middle of an epoch where the run goes on; ``None`` at the start of one.
     """
 
-    def __init__(self, train: TrainingLoader, valid: TrainingLoader) -> None:
+    def __init__(self, train: TrainingLoader, valid: TrainingLoader, strategy: Any = None) -> None:
         self._loaders = (train, valid)
+        self._strategy = strategy
         self.epoch = 0
         self.optimizer_steps = 0
         self.stopped_early = False
@@ -72,6 +73,7 @@ class RunState:
             "random": list(random_state()),
             "metrics": [processor.train.save(sink), processor.valid.save(sink)],
             "values": processor.store.state(),
+            "strategy": _state(self._strategy),
             "checkpointing": _state(components.checkpointing_strategy),
             "early_stopping": _state(components.early_stopping),
         }
@@ -87,6 +89,7 @@ class RunState:
             )
             return int(found.key) + 1
         plain, source = found.trainer.plain, found.trainer.source()
+        _load_state(self._strategy, plain.get("strategy"))
         self.optimizer_steps = int(plain["optimizer_steps"])
         learner.load_rates(plain["rates"])
         for loader, state in zip(self._loaders, plain["loaders"], strict=True):

@@ -320,19 +320,25 @@ class SupervisedTraining:
         if self._checkpointer is None and (self._checkpoint is not None or self._resume is not None):
             # Unlike Burn, which loads nothing then, and skips the epochs all the same.
             raise ValueError("to go on from a checkpoint, have checkpointers: with_default_checkpointers()")
-        installer = self._install()
+        loaders = (self._train.loader, self._valid.loader)
         signals = StopSignals(self._interrupter)
-        try:
-            with signals:
-                result = self._run(learner)
-        finally:
-            if installer is not None:
-                installer.uninstall()
+        with signals:
+            result = self._training_strategy.launch(
+                lambda: self._logged(learner), learner, loaders, self._interrupter
+            )
         signals.raise_received()
         if result.error is not None and raise_errors:
             result.error.result = result
             raise result.error
         return result
+
+    def _logged(self, learner: Learner) -> LearningResult:
+        installer = self._install()
+        try:
+            return self._run(learner)
+        finally:
+            if installer is not None:
+                installer.uninstall()
 
     def _install(self) -> ApplicationLoggerInstaller | None:
         installer = self._application_logger
@@ -384,7 +390,7 @@ class SupervisedTraining:
             interrupter=self._interrupter,
             early_stopping=self._early_stopping,
             processor=processor,
-            state=RunState(self._train, self._valid),
+            state=RunState(self._train, self._valid, self._training_strategy),
             summary=self._summary_of if self._summary else None,
         )
 

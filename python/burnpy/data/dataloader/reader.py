@@ -6,6 +6,7 @@ import random
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,16 @@ def batch_rng() -> random.Random:
     return rng or random.Random()
 
 
+@contextmanager
+def seeded(seed: bytes) -> Iterator[None]:
+    """While it lasts, :func:`batch_rng` of this thread is that of a seed."""
+    _local.rng = seed
+    try:
+        yield
+    finally:
+        _local.rng = None
+
+
 @dataclass
 class Reader:
     """Everything a batch depends on. Pickles for worker processes; shared among worker threads."""
@@ -68,15 +79,14 @@ class Reader:
 
     def read(self, epoch: int, number: int) -> tuple[int, Any] | None:
         """Batch ``number`` of an epoch, and how many items it holds; ``None`` behind the last one."""
-        _local.rng = stream(self.key or b"", epoch, number)
-        try:
+        with seeded(stream(self.key or b"", epoch, number)):
             items = self._items(epoch, number)
-            if items is None:
-                return None
-            make: Any = getattr(self.batcher, "batch", self.batcher)
-            return len(items), make(items, self.device)
-        finally:
-            _local.rng = None
+            return None if items is None else (len(items), self.made(items))
+
+    def made(self, items: Sequence[Any]) -> Any:
+        """A batch of items."""
+        make: Any = getattr(self.batcher, "batch", self.batcher)
+        return make(items, self.device)
 
     def _items(self, epoch: int, number: int) -> Sequence[Any] | None:
         size = self.fixed_size
@@ -84,7 +94,7 @@ class Reader:
             return self._streamed(epoch, number)
         dataset, order = self._epoch(epoch)
         indexes = order[number * size : (number + 1) * size]
-        return dataset.get_many(_plain(indexes)) if len(indexes) else None
+        return dataset.get_many(plain_indexes(indexes)) if len(indexes) else None
 
     def _epoch(self, epoch: int) -> tuple[Dataset[Any], Sequence[int]]:
         with self._lock:
@@ -116,7 +126,7 @@ class Reader:
         strategy = self.strategy.clone_dyn()
         step = strategy.batch_size() or 1
         for start in range(0, len(order), step):
-            for item in dataset.get_many(_plain(order[start : start + step])):
+            for item in dataset.get_many(plain_indexes(order[start : start + step])):
                 strategy.add(item)
                 if (batch := strategy.batch(False)) is not None:
                     yield batch
@@ -130,6 +140,6 @@ class Reader:
         self.__init__(*state)  # type: ignore[misc]
 
 
-def _plain(indexes: Sequence[int]) -> Sequence[int]:
+def plain_indexes(indexes: Sequence[int]) -> Sequence[int]:
     """Python's own integers: data sets use them as keys, in SQL, in JSON."""
     return indexes if isinstance(indexes, range) else indexes.tolist()  # type: ignore[attr-defined]

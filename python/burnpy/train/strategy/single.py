@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from burnpy.optim import GradientsAccumulator
 from burnpy.train.event import LearnerEvent, TrainingItem
 from burnpy.train.run_state import Position
-from burnpy.train.step import inference_step_of
 from burnpy.train.strategy.supervised_strategy import SupervisedLearningStrategy
 
 if TYPE_CHECKING:
@@ -74,7 +73,7 @@ class SingleDeviceStrategy(SupervisedLearningStrategy):
         _log_stop(components)
 
     def _validate(self, components: TrainingComponents, learner: Learner, loader: TrainingLoader) -> None:
-        step = inference_step_of(learner.model.valid())
+        step = learner.inference_step()
         batches = loader.begin()
         iteration = 0
         try:

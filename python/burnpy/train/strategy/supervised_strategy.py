@@ -9,8 +9,12 @@ from burnpy.train.event import LearnerEvent
 from burnpy.train.failure import failed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from burnpy.train.interrupter import Interrupter
     from burnpy.train.learner import Learner
     from burnpy.train.loader import TrainingLoader
+    from burnpy.train.result import LearningResult
     from burnpy.train.strategy.components import TrainingComponents
 
 __all__ = ["SupervisedLearningStrategy"]
@@ -28,6 +32,23 @@ class SupervisedLearningStrategy:
 
     Source: Burn ``train::SupervisedLearningStrategy``.
     """
+
+    def launch(
+        self,
+        run: Callable[[], LearningResult],
+        learner: Learner,
+        loaders: tuple[Any, Any],
+        interrupter: Interrupter,
+    ) -> LearningResult:
+        """Have a training run, which calls :meth:`train`. A strategy of several processes does so in one of them.
+
+        Args:
+            run: the whole training, with all that it writes.
+            learner: of the training.
+            loaders: train and valid, as they were given.
+            interrupter: of the training.
+        """
+        return run()
 
     def fit(
         self,

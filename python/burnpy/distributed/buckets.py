@@ -1,0 +1,95 @@
+"""Many small tensors as a few buffers of some megabytes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from burnpy._core import Tensor
+
+__all__ = ["Buckets"]
+
+_BUCKET_BYTES = 2**20
+
+
+class Buckets:
+    """A division of tensors into buckets: neighbours of one dtype, flat behind each other, until a bucket is full.
+
+    A tensor that fills a bucket alone is not copied into it.
+
+    Args:
+        tensors: shapes and dtypes are taken from these; they are not kept.
+        bucket_bytes: how large a bucket may become before the next begins. Smaller ones spread the sums more evenly
+            over ranks, larger ones need fewer messages.
+
+    Raises:
+        ValueError: ``bucket_bytes`` is less than 1.
+
+    Example:
+        >>> tensors = [Tensor([[1.0, 2.0]]), Tensor([3.0])]
+        >>> buckets = Buckets(tensors)
+        >>> [bucket.tolist() for bucket in buckets.flatten([tensors[0], None])]
+        [[1.0, 2.0, 0.0]]
+        >>> [tensor.tolist() for tensor in buckets.split([Tensor([4.0, 5.0, 6.0])])]
+        [[[4.0, 5.0]], [6.0]]
+    """
+
+    def __init__(self, tensors: Sequence[Tensor], bucket_bytes: int = _BUCKET_BYTES) -> None:
+        if bucket_bytes < 1:
+            raise ValueError(f"bucket_bytes must be at least 1, got {bucket_bytes}")
+        self._shapes = [tensor.shape for tensor in tensors]
+        self._groups: list[list[int]] = []
+        self._empty: list[np.ndarray[Any, Any]] = []
+        filled, dtype = 0, None
+        for index, tensor in enumerate(tensors):
+            nbytes = tensor.nbytes
+            if dtype != tensor.dtype or filled + nbytes > bucket_bytes:
+                self._groups.append([])
+                # Its NumPy dtype is known to the core alone.
+                self._empty.append(Tensor.zeros((0,), dtype=tensor.dtype).numpy())
+                filled, dtype = 0, tensor.dtype
+            self._groups[-1].append(index)
+            filled += nbytes
+
+    def __len__(self) -> int:
+        return len(self._groups)
+
+    def flatten(self, tensors: Sequence[Tensor | None]) -> list[Tensor]:
+        """The buckets of tensors of these shapes, with zeros where there is none.
+
+        Raises:
+            ValueError: there are more or fewer tensors.
+            ShapeError: one has another size.
+        """
+        if len(tensors) != len(self._shapes):
+            raise ValueError(f"there must be {len(self._shapes)} tensors, got {len(tensors)}")
+        return [self._flat(b, [tensors[i] for i in group]) for b, group in enumerate(self._groups)]
+
+    def _flat(self, bucket: int, tensors: list[Tensor | None]) -> Tensor:
+        parts = [
+            self._zeros(bucket, shape) if tensor is None else tensor.reshape(math.prod(shape))
+            for tensor, shape in zip(tensors, [self._shapes[i] for i in self._groups[bucket]], strict=True)
+        ]
+        return parts[0] if len(parts) == 1 else Tensor.cat(parts)
+
+    def _zeros(self, bucket: int, shape: tuple[int, ...]) -> Tensor:
+        return Tensor.from_numpy(np.zeros(math.prod(shape), self._empty[bucket].dtype), copy=False)
+
+    def split(self, buckets: Sequence[Tensor]) -> list[Tensor]:
+        """The tensors of buckets, which share their memory."""
+        parts = []
+        for bucket, group in zip(buckets, self._groups, strict=True):
+            at = 0
+            for shape in [self._shapes[i] for i in group]:
+                size = math.prod(shape)
+                parts.append(bucket[at : at + size].reshape(shape))
+                at += size
+        return parts
+
+    def room(self, bucket: int, *, is_empty: bool = False) -> np.ndarray[Any, Any]:
+        """Memory of the size of a bucket, of any content; or none at all."""
+        size = 0 if is_empty else sum(math.prod(self._shapes[i]) for i in self._groups[bucket])
+        return np.empty(size, self._empty[bucket].dtype)

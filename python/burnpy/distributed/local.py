@@ -1,0 +1,132 @@
+"""Ranks that are threads of this process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from burnpy.distributed.communicator import (
+    Communicator,
+    CommunicatorError,
+    DistributedBuffer,
+    as_bytes,
+    check_lengths,
+    check_root,
+)
+
+__all__ = ["LocalCommunicator"]
+
+
+class _Group:
+    """What the ranks share: a place for each, and a barrier that they meet at."""
+
+    def __init__(self, size: int) -> None:
+        self.slots: list[Any] = [None] * size
+        self.barrier = threading.Barrier(size)
+        self.reason = ""
+
+
+class LocalCommunicator(Communicator):
+    """One of several threads of a process, made by :meth:`group`. Objects are passed as they are, not copied.
+
+    A rank that fails must say so by :meth:`abort`, or the others wait for ever.
+
+    Example:
+        >>> alone = LocalCommunicator.group(1)[0]
+        >>> alone.gather_object("here")
+        ['here']
+    """
+
+    def __init__(self, rank: int, group: _Group) -> None:
+        self.rank = rank
+        self.size = len(group.slots)
+        self._group = group
+
+    @classmethod
+    def group(cls, size: int) -> list[LocalCommunicator]:
+        """A communicator for each of ``size`` threads.
+
+        Raises:
+            ValueError: ``size`` is less than 1.
+        """
+        if size < 1:
+            raise ValueError(f"size must be at least 1, got {size}")
+        shared = _Group(size)
+        return [cls(rank, shared) for rank in range(size)]
+
+    def gather(
+        self, buffer: DistributedBuffer, into: Sequence[DistributedBuffer] | None = None, root: int = 0
+    ) -> None:
+        """Have a buffer of each rank on ``root``."""
+        slots = self._exchange(as_bytes(buffer), root)
+        if self.rank == root:
+            for rank, (part, room) in enumerate(zip(slots, into or (), strict=True)):
+                target = as_bytes(room)
+                self._guarded(check_lengths, part.nbytes, target.nbytes, rank)
+                target[:] = part
+        self._wait()
+
+    def broadcast(self, buffers: Sequence[DistributedBuffer], root: int = 0) -> None:
+        """Have the content of the buffers of ``root`` in those of all."""
+        own = [as_bytes(buffer) for buffer in buffers]
+        slots = self._exchange(own, root)
+        if self.rank != root:
+            for part, target in zip(slots[root], own, strict=True):
+                self._guarded(check_lengths, part.nbytes, target.nbytes, root)
+                target[:] = part
+        self._wait()
+
+    def gather_object(self, value: Any, root: int = 0) -> list[Any] | None:
+        """An object of each rank on ``root``."""
+        slots = self._exchange(value, root)
+        self._wait()
+        return slots if self.rank == root else None
+
+    def scatter_object(self, values: Sequence[Any] | None, root: int = 0) -> Any:
+        """This rank's one of the objects of ``root``."""
+        given: Sequence[Any] = self._exchange(values, root)[root]
+        self._guarded(_check_count, len(given), self.size)
+        self._wait()
+        return given[self.rank]
+
+    def broadcast_object(self, value: Any, root: int = 0) -> Any:
+        """The object that ``root`` has."""
+        given = self._exchange(value, root)[root]
+        self._wait()
+        return given
+
+    def barrier(self) -> None:
+        """Wait until all ranks are here."""
+        self._wait()
+
+    def abort(self, reason: str) -> None:
+        """Have all ranks fail in the call that they are in, or the next."""
+        self._group.reason = self._group.reason or f"rank {self.rank}: {reason}"
+        self._group.barrier.abort()
+
+    def _exchange(self, value: Any, root: int) -> list[Any]:
+        """What all ranks gave. They stay until all have seen them and waited again."""
+        check_root(root, self.size)
+        self._group.slots[self.rank] = value
+        self._wait()
+        return list(self._group.slots)
+
+    def _wait(self) -> None:
+        try:
+            self._group.barrier.wait()
+        except threading.BrokenBarrierError:
+            reason = self._group.reason or "a rank has failed"
+            raise CommunicatorError(f"the ranks no longer work together: {reason}") from None
+
+    def _guarded(self, check: Any, *arguments: Any) -> None:
+        try:
+            check(*arguments)
+        except Exception as error:
+            self.abort(str(error))
+            raise
+
+
+def _check_count(got: int, size: int) -> None:
+    if got != size:
+        raise CommunicatorError(f"there must be an object for each of {size} ranks, got {got}")

@@ -1,0 +1,168 @@
+"""Ranks that are processes which an MPI launcher started."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Any
+
+from burnpy._core import set_num_threads
+from burnpy.distributed.communicator import (
+    Communicator,
+    CommunicatorError,
+    DistributedBuffer,
+    as_bytes,
+    check_lengths,
+    check_root,
+)
+
+__all__ = ["MpiCommunicator"]
+
+# MPI counts in 32-bit integers; half of that leaves room for what it adds.
+_PIECE_BYTES = 2**30
+_LAUNCHED = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS", "PMIX_RANK")
+
+
+class MpiCommunicator(Communicator):
+    """One of the processes that ``mpirun`` or another launcher of MPI started; through mpi4py.
+
+    An exception that nobody catches ends all ranks, since the others would wait for this one for ever, unless
+    :meth:`settle` was called.
+
+    Args:
+        comm: a communicator of mpi4py; ``COMM_WORLD`` by default. It is duplicated, so all ranks construct this.
+
+    Raises:
+        ImportError: mpi4py is not installed, or finds no library of MPI.
+    """
+
+    def __init__(self, comm: Any = None) -> None:
+        mpi = _mpi()
+        self._comm = (mpi.COMM_WORLD if comm is None else comm).Dup()
+        self._byte = mpi.BYTE
+        self.rank: int = self._comm.Get_rank()
+        self.size: int = self._comm.Get_size()
+        self._is_settled = False
+        self._watch()
+
+    @staticmethod
+    def is_launched() -> bool:
+        """Whether a launcher of MPI started this process. Does not import mpi4py."""
+        return any(name in os.environ for name in _LAUNCHED)
+
+    @staticmethod
+    def ranks_here() -> int:
+        """How many ranks this machine has, as far as the launcher tells."""
+        told = os.environ.get("OMPI_COMM_WORLD_LOCAL_SIZE") or os.environ.get("MPI_LOCALNRANKS") or "1"
+        return max(1, int(told))
+
+    def gather(
+        self, buffer: DistributedBuffer, into: Sequence[DistributedBuffer] | None = None, root: int = 0
+    ) -> None:
+        """Have a buffer of each rank on ``root``."""
+        check_root(root, self.size)
+        own = as_bytes(buffer)
+        if self.rank != root:
+            self._comm.send(own.nbytes, root)
+            self._wait([self._comm.Isend([piece, self._byte], root, 1) for piece in _pieces(own)])
+            return
+        rooms = [as_bytes(room) for room in into or ()]
+        check_lengths(own.nbytes, rooms[root].nbytes, root)
+        others = [rank for rank in range(self.size) if rank != root]
+        requests = [
+            self._comm.Irecv([piece, self._byte], rank, 1)
+            for rank in others
+            for piece in _pieces(rooms[rank])
+        ]
+        for rank in others:
+            self._checked(self._comm.recv(source=rank), rooms[rank].nbytes, rank)
+        rooms[root][:] = own
+        self._wait(requests)
+
+    def broadcast(self, buffers: Sequence[DistributedBuffer], root: int = 0) -> None:
+        """Have the content of the buffers of ``root`` in those of all."""
+        check_root(root, self.size)
+        for buffer in buffers:
+            for piece in _pieces(as_bytes(buffer)):
+                self._comm.Bcast([piece, self._byte], root)
+
+    def gather_object(self, value: Any, root: int = 0) -> list[Any] | None:
+        """An object of each rank on ``root``; it is pickled before anything is sent."""
+        check_root(root, self.size)
+        found: list[Any] | None = self._comm.gather(value, root)
+        return found
+
+    def scatter_object(self, values: Sequence[Any] | None, root: int = 0) -> Any:
+        """This rank's one of the objects of ``root``."""
+        check_root(root, self.size)
+        if self.rank == root and len(values or ()) != self.size:
+            raise CommunicatorError(f"there must be an object for each of {self.size} ranks, got {values!r}")
+        return self._comm.scatter(values, root)
+
+    def broadcast_object(self, value: Any, root: int = 0) -> Any:
+        """The object that ``root`` has."""
+        check_root(root, self.size)
+        return self._comm.bcast(value, root)
+
+    def barrier(self) -> None:
+        """Wait until all ranks are here."""
+        self._comm.Barrier()
+
+    def abort(self, reason: str) -> None:
+        """End all processes of the launcher at once, this one too."""
+        print(f"rank {self.rank}: {reason}", file=sys.stderr, flush=True)
+        sys.stdout.flush()
+        self._comm.Abort(1)
+
+    def settle(self, is_settled: bool = True) -> None:
+        """Whether an exception that ends this rank is to leave the others alone."""
+        self._is_settled = is_settled
+
+    def share_cores(self) -> None:
+        """Have the ranks of a machine share its cores, unless ``BURNPY_NUM_THREADS`` says how many each has."""
+        if "BURNPY_NUM_THREADS" in os.environ or self.size == 1:
+            return
+        all_cores = os.cpu_count() or 1
+        mine = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else all_cores
+        # A launcher that binds ranks to cores has shared them already.
+        set_num_threads(mine if mine < all_cores else max(1, all_cores // self.ranks_here()))
+
+    def _wait(self, requests: Sequence[Any]) -> None:
+        for request in requests:
+            request.Wait()
+
+    def _checked(self, got: int, wanted: int, rank: int) -> None:
+        try:
+            check_lengths(got, wanted, rank)
+        except CommunicatorError as error:
+            # The pieces that are on their way fit nowhere.
+            self.abort(str(error))
+            raise
+
+    def _watch(self) -> None:
+        """Have an exception that ends this process end all, as long as they wait for it."""
+        before = sys.excepthook
+
+        def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+            before(kind, error, trace)
+            if not self._is_settled and self.size > 1:
+                self.abort("".join(traceback.format_exception_only(error)).strip())
+
+        sys.excepthook = hook
+
+
+def _mpi() -> Any:
+    try:
+        from mpi4py import MPI
+    except ImportError as error:
+        raise ImportError(
+            f"ranks that are processes need mpi4py and a library of MPI: pip install 'burnpy[mpi]' ({error})"
+        ) from error
+    return MPI
+
+
+def _pieces(data: memoryview) -> Iterator[memoryview]:
+    return (data[at : at + _PIECE_BYTES] for at in range(0, data.nbytes, _PIECE_BYTES))
