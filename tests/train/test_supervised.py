@@ -9,8 +9,10 @@ import pytest
 
 import burnpy as bp
 from burnpy.errors import TrainingError
+from burnpy.optim import AdamConfig
 from burnpy.train import (
     Interrupter,
+    Learner,
     MetricEarlyStoppingStrategy,
     StoppingCondition,
     SupervisedTraining,
@@ -20,7 +22,7 @@ from burnpy.train.metric import AccuracyMetric, LossMetric
 from burnpy.train.metric.metric import Numeric
 from burnpy.train.metric.store import Aggregate, Direction, Split
 from burnpy.train.renderer import MetricsRenderer
-from tests.train.toy import batches, learner, training
+from tests.train.toy import Toy, batches, learner, training
 
 
 def files(folder: Path) -> list[str]:
@@ -309,3 +311,10 @@ def test_metrics_of_numbers_need_not_derive_from_anything(tmp_path: Path) -> Non
     random.seed(0)
     result = training(tmp_path, epochs=1, metrics=[LossMetric(weight_by="items")]).launch(learner())
     assert list(result.history["train"]) == ["Loss"]
+
+
+def test_what_is_no_learner_and_no_model_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="learner must be a Learner, got Toy"):
+        training(tmp_path, epochs=1).launch(Toy())  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"model is the class Toy: make one, Toy\(\.\.\.\)"):
+        Learner(Toy, AdamConfig().init(), 0.1)  # type: ignore[arg-type]

@@ -117,6 +117,7 @@ class Evaluator:
 
     def __init__(self, builder: EvaluatorBuilder, model: Any) -> None:
         self._builder = builder
+        self._used = False
         self._step = inference_step_of(model)
 
     def eval(self, name: str, dataloader: Any, *, raise_errors: bool = True) -> EvaluationResult:
@@ -137,6 +138,10 @@ class Evaluator:
             if names.count(name) > 1:
                 raise ValueError(f"two tests have the name {name!r}")
         builder = self._builder
+        if self._used:
+            # What ended the last evaluation is over.
+            builder._interrupter.reset()
+        self._used = True
         signals = StopSignals(builder._interrupter)
         if builder._application_logger is not None:
             builder._application_logger.install()

@@ -66,7 +66,7 @@ def train_step_of(model: Any) -> Any:
     """The method of a model that makes a training step.
 
     Raises:
-        TypeError: it has none.
+        TypeError: it has none, or is a class.
     """
     return _method(model, ("train_step",), "train_step(batch) -> TrainOutput")
 
@@ -75,12 +75,14 @@ def inference_step_of(model: Any) -> Any:
     """The method of a model that makes a validation step.
 
     Raises:
-        TypeError: it has none.
+        TypeError: it has none, or is a class.
     """
     return _method(model, ("valid_step", "inference_step"), "valid_step(batch) -> item")
 
 
 def _method(model: Any, names: tuple[str, ...], wanted: str) -> Any:
+    if isinstance(model, type):
+        raise TypeError(f"model is the class {model.__name__}: make one, {model.__name__}(...)")
     for name in names:
         method = getattr(model, name, None)
         if callable(method):

@@ -143,6 +143,7 @@ class SupervisedTraining:
         self._label = label
         self._every: int | None = None
         self._group: int | None = None
+        self._launched = False
         self.num_epochs(num_epochs).metrics(*metrics).metrics_text(*metrics_text)
         for logger in metric_loggers:
             self.with_metric_logger(logger)
@@ -302,7 +303,7 @@ class SupervisedTraining:
     # ---- the run
 
     def launch(self, learner: Learner, *, raise_errors: bool = True) -> LearningResult:
-        """Train.
+        """Train. May be called again, to resume; a stop or an error of the last run does not count then.
 
         Args:
             learner: the model and what trains it. The model is changed in place.
@@ -311,15 +312,22 @@ class SupervisedTraining:
 
         Raises:
             TrainingError: with the result so far in ``result``.
+            TypeError: it is no ``Learner``, or its model cannot be validated.
             KeyboardInterrupt: after Ctrl-C, when the batch is done and everything written; at once at a second one.
             SystemExit: the same for SIGTERM, with code 143.
             Exception: what the model's own code raises, as it is.
         """
+        if not isinstance(learner, Learner):
+            raise TypeError(f"learner must be a Learner, got {type(learner).__name__}")
         train_step_of(learner.model)
         inference_step_of(learner.model)
         if self._checkpointer is None and (self._checkpoint is not None or self._resume is not None):
             # Unlike Burn, which loads nothing then, and skips the epochs all the same.
             raise ValueError("to go on from a checkpoint, have checkpointers: with_default_checkpointers()")
+        if self._launched:
+            # What ended the last run is over: in a notebook the same training is resumed.
+            self._interrupter.reset()
+        self._launched = True
         loaders = (self._train.loader, self._valid.loader)
         signals = StopSignals(self._interrupter)
         with signals:
