@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from burnpy.data import Progress
+from burnpy.errors import DatasetError
 
 __all__ = ["LoaderPass", "TrainingLoader", "length_of"]
 
@@ -66,11 +67,26 @@ class LoaderPass:
 
     def __init__(self, owner: TrainingLoader, skip: int) -> None:
         self._owner = owner
-        self._iterator = iter(owner.loader)
-        self._own = hasattr(self._iterator, "progress")
+        self._iterator: Any = iter(())
+        self._own = False
         self._batches = self._items = 0
-        for _ in range(skip):
-            self.next()
+        self._failure: Exception | None = None
+        try:
+            self._begin(skip)
+        except Exception as error:
+            # To be raised where whoever reads batches expects it.
+            self._failure = error
+
+    def _begin(self, skip: int) -> None:
+        self._iterator = iter(self._owner.loader)
+        self._own = hasattr(self._iterator, "progress")
+        try:
+            for _ in range(skip):
+                self.next()
+        except StopIteration:
+            raise DatasetError(
+                f"to go on after batch {skip}, but the data loader has only {self._batches}"
+            ) from None
 
     def next(self) -> Any:
         """The next batch.
@@ -78,6 +94,8 @@ class LoaderPass:
         Raises:
             StopIteration: there is none.
         """
+        if self._failure is not None:
+            raise self._failure
         batch = next(self._iterator)
         self._batches += 1
         if not self._own:
