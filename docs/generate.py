@@ -105,6 +105,8 @@ def _text(suffix: str, lines: list[str], number: int, at: int) -> str:
             break
         parts.append(plain)
     text = " ".join(parts).split('"""')[0].strip()
+    if lines[number][:at].endswith("("):
+        text = text.split(")")[0] + "."
     text = re.sub(r":\w+:`([^`]+)`", r"`\1`", text).replace("``", "`")
     text = re.sub(r"\[`([^`]+)`\]", r"`\1`", text)
     text = re.sub(r"^Unlike Burn: (which|whose|where)\b", r"Unlike Burn, \1", text).removeprefix(

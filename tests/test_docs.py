@@ -57,6 +57,7 @@ def test_every_note_unlike_burn_is_on_the_page_of_differences(generate: ModuleTy
             "This and that.",
         ),
         ('def f():\n    """Does it. Unlike Burn, gladly."""', "f", "Does it. Unlike Burn, gladly."),
+        ('def g():\n    """It stays (Unlike Burn: it\n    goes). More."""', "g", "It goes."),
         ("def f():\n    # Unlike Burn: which\n    # fails.\n    return 1", "f", "Unlike Burn, which fails."),
     ],
 )
