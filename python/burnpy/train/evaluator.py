@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -165,20 +165,20 @@ class Evaluator:
         processor = EvaluationProcessor(self._metrics_of, store, renderer, builder._progress_logger)
         found: dict[str, dict[str, float]] = {}
         try:
-            processor.process_test(EvaluatorEvent.Start(len(tests)))
+            self._tell(processor, EvaluatorEvent.Start(len(tests)))
             for name, loader in tests:
                 if builder._interrupter.should_stop():
                     break
                 found[name] = self._test(name, loader, processor)
-            processor.flush()
-            processor.process_test(EvaluatorEvent.End(self._table() if builder._summary else None))
-            interruption = builder._interrupter.interruption()
-            error = builder._interrupter.error()
+            self._guarded(processor.flush)
+            self._tell(processor, EvaluatorEvent.End(self._table() if builder._summary else None))
         finally:
             renderer.close()
-            store.close()
-        assert error is None or isinstance(error, TrainingError), "nothing else is handed to it"
-        return EvaluationResult(renderer, interruption, error, found)
+            self._guarded(store.close)
+        error = builder._interrupter.error()
+        if error is not None and not isinstance(error, TrainingError):
+            error = failed("workers", "the evaluation failed", error)
+        return EvaluationResult(renderer, builder._interrupter.interruption(), error, found)
 
     def _metrics_of(self, name: str) -> MetricsOfSplit:
         metrics = MetricsOfSplit(Split.Test(name))
@@ -190,7 +190,7 @@ class Evaluator:
 
     def _test(self, name: str, loader: TrainingLoader, processor: EvaluationProcessor) -> dict[str, float]:
         interrupter = self._builder._interrupter
-        processor.process_test(EvaluatorEvent.StartTest(name, loader.num_items()))
+        self._tell(processor, EvaluatorEvent.StartTest(name, loader.num_items()))
         batches = loader.begin()
         iteration = 0
         try:
@@ -204,16 +204,20 @@ class Evaluator:
                     break
                 iteration += 1
                 item = EvaluationItem(self._step(batch), batches.progress(), iteration)
-                self._guarded(processor, EvaluatorEvent.ProcessedItem(name, item))
+                self._tell(processor, EvaluatorEvent.ProcessedItem(name, item))
         finally:
             batches.close()
-        self._guarded(processor, EvaluatorEvent.EndTest())
+        self._tell(processor, EvaluatorEvent.EndTest())
         updates = processor.last.entries_numeric if processor.last is not None else ()
         return {u.entry.metric_id: u.numeric_entry.current() for u in updates if u.numeric_entry is not None}
 
-    def _guarded(self, processor: EvaluationProcessor, event: Any) -> None:
+    def _tell(self, processor: EvaluationProcessor, event: Any) -> None:
+        self._guarded(lambda: processor.process_test(event))
+
+    def _guarded(self, act: Callable[[], None]) -> None:
+        """Do it; what fails ends the evaluation."""
         try:
-            processor.process_test(event)
+            act()
         except Exception as error:
             self._builder._interrupter.fail(failed("event_processor", "metrics or loggers failed", error))
 

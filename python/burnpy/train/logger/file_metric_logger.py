@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Self
 
@@ -133,8 +134,10 @@ class FileMetricLogger(MetricLogger):
 
     def _close_files(self) -> None:
         files, self._open = self._open, {}
-        for file in files.values():
-            file.close()
+        # All of them, also after one that fails.
+        with ExitStack() as stack:
+            for file in files.values():
+                stack.callback(file.close)
 
     def positions(self) -> dict[str, int]:
         """The sizes of the files of this epoch so far, by their paths in the folder."""

@@ -126,8 +126,17 @@ class TrainingComponents:
         if self.checkpointer is None:
             return lambda: None
         key = f"step-{self.state.optimizer_steps}"
-        snapshot = self.state.snapshot(learner, position, self)
+        snapshot = self._snapshot(learner, position)
         return lambda: self._save(key, snapshot, [])
+
+    def _snapshot(self, learner: Learner, position: Position | None) -> Snapshot | None:
+        """The state now; ``None`` where something of it cannot be had, which stops the run."""
+        try:
+            return self.state.snapshot(learner, position, self)
+        except Exception as error:
+            # Log files are flushed for it, and the disk may be full.
+            self._checkpoint_failed(error)
+            return None
 
     def end_of_epoch(self, learner: Learner, epoch: int) -> bool:
         """Save the set of an epoch as the strategy wants it; whether the training is to end early."""
@@ -152,12 +161,12 @@ class TrainingComponents:
     def _carry_out(self, actions: list[Any], learner: Learner, epoch: int) -> None:
         delete = [action.epoch for action in actions if not action.is_save()]
         if any(action.is_save() for action in actions):
-            self._save(epoch, self.state.snapshot(learner, None, self), delete)
+            self._save(epoch, self._snapshot(learner, None), delete)
         elif delete and self.checkpointer is not None:
             self.checkpointer.delete(delete, self._checkpoint_failed)
 
-    def _save(self, key: int | str, snapshot: Snapshot, delete: list[int]) -> None:
-        if self.checkpointer is not None:
+    def _save(self, key: int | str, snapshot: Snapshot | None, delete: list[int]) -> None:
+        if self.checkpointer is not None and snapshot is not None:
             self.checkpointer.save(key, snapshot, delete, self._checkpoint_failed)
 
     def _checkpoint_failed(self, error: Exception) -> None:
