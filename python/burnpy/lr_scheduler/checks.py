@@ -29,6 +29,8 @@ def check_finite(config: Any, *names: str) -> None:
 
 def checked_rate(name: str, value: float) -> float:
     """A learning rate that was given as a plain number."""
+    if type(value) is float and math.isfinite(value):
+        return value
     if isinstance(value, bool | str) or not hasattr(value, "__float__"):
         raise TypeError(f"{name} must be a number or a scheduler, got {value!r}")
     if not math.isfinite(value):

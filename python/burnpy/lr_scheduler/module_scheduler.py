@@ -39,10 +39,10 @@ class ModuleLearningRate:
     __slots__ = ("groups",)
 
     def __init__(self, lr: float | list[tuple[ParamGroup, float]]) -> None:
-        given = lr if isinstance(lr, list | tuple) else [(ParamGroup.all(), lr)]
+        given = lr if isinstance(lr, (list, tuple)) else [(ParamGroup.all(), lr)]
         if not given:
             raise ValueError("lr must hold at least one rate, got an empty list")
-        self.groups = tuple((group, checked_rate("lr", rate)) for group, rate in given)
+        self.groups = tuple([(group, checked_rate("lr", rate)) for group, rate in given])
 
     def base(self) -> float:
         """The rate of the first group, which is that of parameters in no other."""

@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class TrainingItem:
     """A processed batch.
 
@@ -39,7 +39,7 @@ class TrainingItem:
     lr: ModuleLearningRate | float | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class EvaluationItem:
     """A batch processed in an evaluation, as :class:`TrainingItem`.
 
@@ -64,7 +64,7 @@ class _StartSplit:
     total_items: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _ProcessedItem:
     item: TrainingItem
 

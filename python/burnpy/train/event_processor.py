@@ -58,9 +58,6 @@ class TrainingProcessor:
         """
         if isinstance(event, LearnerEvent.ProcessedItem):
             self._item(self.train, event.item, self.renderer.update_train)
-            for watcher in self._watchers:
-                watcher.update_split(event.item.progress.items_processed)
-                watcher.log_event_training("Iteration")
         elif isinstance(event, LearnerEvent.Start):
             self._start(event)
         elif isinstance(event, LearnerEvent.StartSplit):
@@ -79,9 +76,6 @@ class TrainingProcessor:
         """Take an event of the validation in; see :meth:`process_train`. Start and ends of epochs are told there."""
         if isinstance(event, LearnerEvent.ProcessedItem):
             self._item(self.valid, event.item, self.renderer.update_valid)
-            for watcher in self._watchers:
-                watcher.update_split(event.item.progress.items_processed)
-                watcher.log_event_training("Iteration")
         elif isinstance(event, LearnerEvent.StartSplit):
             self._start_split(self.valid, event)
         elif isinstance(event, LearnerEvent.EndSplit):
@@ -108,10 +102,12 @@ class TrainingProcessor:
             watcher.start_split(str(metrics.split), event.total_items)
 
     def _item(self, metrics: MetricsOfSplit, item: TrainingItem, render: Callable[[Any], None]) -> None:
-        _sync(item.item)
-        update = metrics.update(item.item, MetricMetadata(item.progress, item.iteration, item.lr))
+        update = metrics.update(_synced(item.item), MetricMetadata(item.progress, item.iteration, item.lr))
         self.store.add_event(Event.MetricsUpdate(update), metrics.split)
         _render(update, render)
+        for watcher in self._watchers:
+            watcher.update_split(item.progress.items_processed)
+            watcher.log_event_training("Iteration")
 
     def _end_split(self, metrics: MetricsOfSplit, epoch: int, render: Callable[[Any], None]) -> None:
         update = metrics.finish()
@@ -178,8 +174,7 @@ class EvaluationProcessor:
 
     def _item(self, name: str, item: EvaluationItem) -> None:
         assert self._metrics is not None, "StartTest comes first"
-        _sync(item.item)
-        update = self._metrics.update(item.item, MetricMetadata(item.progress, item.iteration))
+        update = self._metrics.update(_synced(item.item), MetricMetadata(item.progress, item.iteration))
         self._tell(name, update)
         for watcher in self._watchers:
             watcher.update_test_progress(item.progress.items_processed)
@@ -203,10 +198,14 @@ class EvaluationProcessor:
         self.store.flush()
 
 
-def _sync(item: Any) -> None:
+def _synced(item: Any) -> Any:
+    """The item off its graph, which metrics that keep tensors would keep alive else."""
     sync = getattr(item, "sync", None)
-    if sync is not None:
-        sync()
+    if sync is None:
+        return item
+    synced = sync()
+    # One that works in place may return nothing.
+    return item if synced is None else synced
 
 
 def _render(update: MetricsUpdate, render: Callable[[Any], None]) -> None:

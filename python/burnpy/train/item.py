@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, TypeAlias, TypeVar, cast
@@ -66,10 +65,11 @@ class ItemLazy:
 
     def sync(self) -> Self:
         """The same item with all its tensors off their graphs, which can be freed then."""
-        synced = copy.copy(self)
-        for name, value in vars(self).items():
-            if isinstance(value, Tensor):
-                setattr(synced, name, value.inner())
+        synced = object.__new__(type(self))
+        synced.__dict__ = {
+            name: value.inner() if isinstance(value, Tensor) else value
+            for name, value in self.__dict__.items()
+        }
         return synced
 
 

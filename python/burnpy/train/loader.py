@@ -69,6 +69,7 @@ class LoaderPass:
         self._owner = owner
         self._iterator: Any = iter(())
         self._own = False
+        self._total: int | None = None
         self._batches = self._items = 0
         self._failure: Exception | None = None
         try:
@@ -80,6 +81,7 @@ class LoaderPass:
     def _begin(self, skip: int) -> None:
         self._iterator = iter(self._owner.loader)
         self._own = hasattr(self._iterator, "progress")
+        self._total = None if self._own else self._owner.num_items()
         try:
             for _ in range(skip):
                 self.next()
@@ -107,7 +109,7 @@ class LoaderPass:
         if self._own:
             progress: Progress = self._iterator.progress()
             return progress
-        return Progress(self._items, self._owner.num_items())
+        return Progress(self._items, self._total)
 
     def state(self) -> dict[str, Any]:
         """Where the pass is, for :meth:`TrainingLoader.load_state`."""
@@ -125,12 +127,13 @@ class LoaderPass:
 
 def length_of(batch: Any) -> int:
     """Items in a batch: its length, or that of the first array in it."""
+    # The common kinds first: a question for a Mapping takes longer than all others.
+    if isinstance(batch, (list, tuple)):
+        return length_of(batch[0]) if batch and hasattr(batch[0], "shape") else len(batch)
     if hasattr(batch, "shape"):
         return int(batch.shape[0]) if len(batch.shape) else 1
     if isinstance(batch, Mapping):
         return length_of(next(iter(batch.values()))) if batch else 0
-    if isinstance(batch, list | tuple):
-        return length_of(batch[0]) if batch and hasattr(batch[0], "shape") else len(batch)
     for value in vars(batch).values() if hasattr(batch, "__dict__") else ():
         if hasattr(value, "shape"):
             return length_of(value)

@@ -11,6 +11,7 @@ from burnpy.train.metric.store import MetricsUpdate, NumericMetricUpdate, Split
 
 if TYPE_CHECKING:
     from burnpy.record.state import StateSink, StateSource
+    from burnpy.train.metric.serialized_entry import SerializedEntry
 
 __all__ = ["MetricsOfSplit"]
 
@@ -69,15 +70,17 @@ class MetricsOfSplit:
         Raises:
             MetricError: one failed.
         """
+        # Metrics with the same kind of input share it.
         inputs: dict[type[Any] | None, Any] = {None: None}
 
-        def feed(metric: Any) -> Any:
+        def feed(metric: Any) -> SerializedEntry:
             kind = metric.Input
             if kind not in inputs:
                 inputs[kind] = _adapted(item, kind, metric)
-            return metric.update(inputs[kind], metadata)
+            said: SerializedEntry = metric.update(inputs[kind], metadata)
+            return said
 
-        return self._ask(feed, lambda metric: metric.value(), final=False)
+        return self._ask(feed, final=False)
 
     def finish(self) -> MetricsUpdate:
         """Ask all for the epoch, and have them forget it.
@@ -86,7 +89,7 @@ class MetricsOfSplit:
             MetricError: one failed.
         """
         try:
-            return self._ask(lambda metric: metric.compute(), lambda metric: metric.final_value(), final=True)
+            return self._ask(lambda metric: metric.compute(), final=True)
         finally:
             self.clear()
 
@@ -95,9 +98,7 @@ class MetricsOfSplit:
         for metric in self.all():
             metric.clear()
 
-    def _ask(
-        self, entry: Callable[[Any], Any], number: Callable[[Any], Any], *, final: bool
-    ) -> MetricsUpdate:
+    def _ask(self, entry: Callable[[Any], SerializedEntry], *, final: bool) -> MetricsUpdate:
         failures: list[MetricError] = []
         texts: list[MetricEntry] = []
         numbers: list[NumericMetricUpdate] = []
@@ -109,7 +110,8 @@ class MetricsOfSplit:
         for metric in self.numeric:
             try:
                 told = MetricEntry(metric.name(), entry(metric))
-                numbers.append(NumericMetricUpdate(told, number(metric), metric.running_value()))
+                number = metric.final_value() if final else metric.value()
+                numbers.append(NumericMetricUpdate(told, number, metric.running_value()))
             except Exception as error:
                 failures.append(self._failure(metric, error))
         if failures:

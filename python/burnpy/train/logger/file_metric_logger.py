@@ -50,6 +50,8 @@ class FileMetricLogger(MetricLogger):
         self._with_epochs = True
         self._epoch: int | None = None
         self._open: dict[Path, IO[str]] = {}
+        # The same files, found without making a path for each line.
+        self._files: dict[Split, dict[str, IO[str]]] = {}
         self._restored: set[Path] = set()
 
     @classmethod
@@ -81,10 +83,14 @@ class FileMetricLogger(MetricLogger):
         if self._with_epochs and epoch != self._epoch:
             self._close_files()
         self._epoch = epoch
+        files = self._files.setdefault(split, {})
         for entry in update.all_entries():
-            if not entry.serialized_entry.is_not_available():
-                file = self._file(self.path(entry.metric_id, epoch, split))
-                file.write(f"{entry.serialized_entry.serialized}\n")
+            text = entry.serialized_entry.serialized
+            if text and text != entry.serialized_entry.NOT_AVAILABLE:
+                file = files.get(entry.metric_id)
+                if file is None:
+                    file = files[entry.metric_id] = self._file(self.path(entry.metric_id, epoch, split))
+                file.write(f"{text}\n")
 
     def _file(self, path: Path) -> IO[str]:
         if path not in self._open:
@@ -133,6 +139,7 @@ class FileMetricLogger(MetricLogger):
         self._close_files()
 
     def _close_files(self) -> None:
+        self._files.clear()
         files, self._open = self._open, {}
         # All of them, also after one that fails.
         with ExitStack() as stack:

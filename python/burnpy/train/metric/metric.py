@@ -71,7 +71,7 @@ class MetricDefinition:
     attributes: MetricAttributes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class MetricEntry:
     """What one metric said."""
 

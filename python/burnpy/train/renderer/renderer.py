@@ -35,14 +35,14 @@ class MetricState:
     entry: MetricEntry
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Generic(MetricState):
     """Of a metric of text."""
 
     entry: MetricEntry
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Numeric(MetricState):
     """Of a metric of numbers; a number of ``None`` counts as a step without a value."""
 

@@ -14,6 +14,7 @@ from burnpy.train.renderer.time_left import TimeLeft, run_fraction
 
 if TYPE_CHECKING:
     from burnpy.train.metric.metric import MetricDefinition
+    from burnpy.train.metric.serialized_entry import SerializedEntry
 
 __all__ = ["MODES", "Reading", "RunState"]
 
@@ -25,14 +26,19 @@ class Reading:
     """What a metric last said of a split.
 
     Attributes:
-        text: as it is shown.
+        entry: what it said; texts are made of it when they are shown, and most never are.
         value: the number, of the batch or of the epoch; ``None`` if there is none.
         best: the best value at the end of an epoch, and that epoch.
     """
 
-    text: str = ""
+    entry: SerializedEntry | None = None
     value: float | None = None
     best: tuple[float, int] | None = None
+
+    @property
+    def text(self) -> str:
+        """As it is shown."""
+        return "" if self.entry is None else self.entry.formatted
 
     def best_text(self) -> str:
         """The best value with its epoch; empty if there is none."""
@@ -112,8 +118,13 @@ class RunState:
     def update(self, group: str, state: MetricState) -> None:
         """A metric has said something of a group."""
         name = state.entry.metric_id
-        reading = self.readings.setdefault(name, {}).setdefault(group, Reading())
-        reading.text = state.entry.serialized_entry.formatted
+        groups = self.readings.get(name)
+        if groups is None:
+            groups = self.readings[name] = {}
+        reading = groups.get(group)
+        if reading is None:
+            reading = groups[group] = Reading()
+        reading.entry = state.entry.serialized_entry
         self._updated.add(name)
         if isinstance(state, Numeric):
             reading.value = None if state.numeric_entry is None else state.numeric_entry.current()

@@ -56,6 +56,8 @@ class EventStore:
         self._first_epoch: int | None = None
         self._written: set[_Key] = set()
         self._known: dict[_Key, float] = {}
+        # Names that this epoch of a split has values of and none is known: nothing is to be done for their batches.
+        self._noted: dict[Split, set[str]] = {}
 
     def client(self) -> EventStoreClient:
         """What strategies are given to ask."""
@@ -73,15 +75,16 @@ class EventStore:
             TypeError: ``event`` is none.
         """
         with self._lock:
-            if isinstance(event, Event.StartSplit):
+            if isinstance(event, Event.MetricsUpdate):
+                self._log(event.update, split)
+            elif isinstance(event, Event.StartSplit):
                 self._epochs[split] = event.epoch
+                self._noted.clear()
                 self._first_epoch = self._first_epoch or event.epoch
             elif isinstance(event, Event.MetricsInit):
                 for logger in self.loggers:
                     for definition in event.definitions:
                         logger.log_metric_definition(definition)
-            elif isinstance(event, Event.MetricsUpdate):
-                self._log(event.update, split)
             elif isinstance(event, Event.EndEpoch):
                 for logger in self.loggers:
                     logger.log_epoch_summary(event.summary)
@@ -90,14 +93,16 @@ class EventStore:
 
     def _log(self, update: MetricsUpdate, split: Split) -> None:
         epoch = self.epoch(split)
+        noted = self._noted.setdefault(split, set())
         for entry in update.all_entries():
-            key = (entry.metric_id, split, epoch)
-            if not entry.serialized_entry.is_not_available():
-                self._written.add(key)
-            self._known.pop(key, None)
+            if entry.metric_id not in noted and not entry.serialized_entry.is_not_available():
+                noted.add(entry.metric_id)
+                self._written.add((entry.metric_id, split, epoch))
+                self._known.pop((entry.metric_id, split, epoch), None)
         for number in update.entries_numeric if update.final else ():
             if number.numeric_entry is not None:
                 self._known[number.entry.metric_id, split, epoch] = number.numeric_entry.current()
+                noted.discard(number.entry.metric_id)
         for logger in self.loggers:
             logger.log(update, epoch, split)
 
@@ -124,6 +129,7 @@ class EventStore:
                 if value is None:
                     return None
                 self._known[key] = value
+                self._noted.clear()
             return self._known[key]
 
     def _is_of_this_run(self, key: _Key) -> bool:

@@ -34,6 +34,10 @@ class Split:
         """The evaluation on a data set."""
         return Split("test", tag)
 
+    def __hash__(self) -> int:
+        # Splits are keys of what is looked up for every batch.
+        return hash(self.name)
+
     def __str__(self) -> str:
         return self.name
 
