@@ -14,6 +14,7 @@ import cProfile
 import gc
 import io
 import itertools
+import os
 import pstats
 import statistics
 import sys
@@ -59,10 +60,11 @@ def main() -> None:
     lines = [_line(name, values) for name, values in found.items()]
     over = [one - other for one, other in zip(found["loop, two metrics"], found["bare loop"], strict=True)]
     lines.append(_line("overhead of the loop", over))
+    lines.append(_line("processing an item, caches warm", [processing_us() for _ in range(args.rounds)]))
     m1 = m1_step_us()
     lines.append(_line("step of M1", [m1]))
     for line in lines:
-        print(f"{line.row:28s} {line.value:8.1f} us")
+        print(f"{line.row:32s} {line.value:8.1f} us")
     share = f"{100 * statistics.median(over) / m1:.2f} % of a step of M1"
     print(share)
     from benches.python import machine
@@ -70,6 +72,7 @@ def main() -> None:
     about = {
         k: v for k, v in machine.description({}).items() if k not in ("places", "burn-pack", "huge pages")
     }
+    about["load"] = f"{os.getloadavg()[0]:.1f} processes"
     about["overhead"] = share
     compute.write(
         args.out or machine.ROOT / "build" / "loop-overhead", "Cost of the training loop", lines, about
@@ -160,6 +163,33 @@ def loop(steps: int, *, metrics: int = 2, quiet: bool = False) -> None:
             folder, batches(steps), [], metrics=[LossMetric(), AccuracyMetric()][:metrics], renderer=renderer
         )
         training.launch(Learner(trained(), SgdConfig().init(), 1e-3))
+
+
+def processing_us() -> float:
+    """What is done with the item of a batch, again and again."""
+    from burnpy.data import Progress
+    from burnpy.train import LearnerEvent, TrainingItem, TrainingProcessor
+    from burnpy.train.logger import FileMetricLogger
+    from burnpy.train.metric import AccuracyMetric, LossMetric
+    from burnpy.train.metric.store import EventStore, Split
+    from burnpy.train.metrics_of_split import MetricsOfSplit
+    from burnpy.train.renderer import CliMetricsRenderer
+
+    train = MetricsOfSplit(Split.Train)
+    for metric in (LossMetric(), AccuracyMetric()):
+        train.register(metric, numeric=True)
+    item = TrainingItem(trained().valid_step(batches(1)[0]), Progress(32, 64), 1, 1e-3)
+    with tempfile.TemporaryDirectory() as folder:
+        store = EventStore([FileMetricLogger(folder)])
+        renderer = CliMetricsRenderer(file=io.StringIO())
+        processor = TrainingProcessor(train, MetricsOfSplit(Split.Valid), store, renderer)
+        processor.process_train(LearnerEvent.StartSplit(1, 64))
+        ticks = []
+        for _ in range(STEPS):
+            ticks.append(time.thread_time())
+            processor.process_train(LearnerEvent.ProcessedItem(item))
+        store.close()
+    return least(after - before for before, after in itertools.pairwise(ticks)) * 1e6
 
 
 def m1_step_us() -> float:

@@ -61,7 +61,8 @@ class ItemLazy:
         if adaptor is None:
             names = ", ".join(sorted(kind.__name__ for kind in self.adaptors)) or "no input at all"
             raise TypeError(f"{type(self).__name__} does not adapt to {input_type.__name__}, only to {names}")
-        return cast(I, adaptor(self))
+        made: I = adaptor(self)
+        return made
 
     def sync(self) -> Self:
         """The same item with all its tensors off their graphs, which can be freed then."""

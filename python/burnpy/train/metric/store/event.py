@@ -45,7 +45,7 @@ class MetricsUpdate:
 
     def all_entries(self) -> list[MetricEntry]:
         """The texts in the order in which loggers write them."""
-        return [*self.entries, *(update.entry for update in self.entries_numeric)]
+        return [*self.entries, *[update.entry for update in self.entries_numeric]]
 
 
 @dataclass(frozen=True, slots=True)
