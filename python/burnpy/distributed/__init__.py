@@ -13,6 +13,7 @@ Example:
 
 from burnpy.distributed.buckets import Buckets
 from burnpy.distributed.communicator import Communicator, CommunicatorError, DistributedBuffer
+from burnpy.distributed.files import save_by_ranks, share_of_rank
 from burnpy.distributed.local import LocalCommunicator
 from burnpy.distributed.mpi import MpiCommunicator
 from burnpy.distributed.shards import Shards, sum_in_order, sum_shards
@@ -25,6 +26,8 @@ __all__ = [
     "LocalCommunicator",
     "MpiCommunicator",
     "Shards",
+    "save_by_ranks",
+    "share_of_rank",
     "sum_in_order",
     "sum_shards",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from burnpy import pack
 from burnpy.errors import RecordIoError
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from burnpy._typing import PathLike
 
 __all__ = ["Record"]
+
+_INDEX = ".index.json"
 
 
 class Record:
@@ -45,10 +47,12 @@ class Record:
         """Open a file; tensors are read when they are used, and never copied before they are changed.
 
         Args:
-            path: where; if nothing is there, it is tried with ``.bpk``.
+            path: where; if nothing is there, it is tried with ``.bpk``. The index of a set of files is read as one.
             auto_extension: whether it is.
         """
         with _told():
+            if str(path).endswith(_INDEX):
+                return cls._read(_set_of(path))
             return cls._read(Reader.from_file(path) if auto_extension else Reader.from_file_exact(path))
 
     def into_bytes(self) -> bytes:
@@ -72,6 +76,13 @@ class Record:
     @classmethod
     def _read(cls, reader: Reader) -> Self:
         raise NotImplementedError
+
+
+def _set_of(index: PathLike) -> Reader:
+    from burnpy._shards import ShardedReader
+
+    files: Any = ShardedReader(index, backend="auto", strict=False, private=False)
+    return cast(Reader, files)
 
 
 @contextmanager

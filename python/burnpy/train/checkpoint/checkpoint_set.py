@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from burnpy.errors import BurnpyError
-from burnpy.train.checkpoint.checkpointer import CheckpointerError, describe
+from burnpy.train.checkpoint.checkpointer import CheckpointerError, describe, index_path
 from burnpy.train.checkpoint.trainer_record import TrainerRecord
 
-__all__ = ["PARTS", "CheckpointSet", "complete_sets", "fingerprint"]
+__all__ = ["PARTS", "CheckpointSet", "complete_sets", "fingerprint", "fingerprints"]
 
 PARTS = ("model", "optim", "scheduler")
 """The records of a set, in the order in which they are written; the trainer file follows."""
@@ -55,6 +56,24 @@ def fingerprint(path: Path) -> dict[str, Any]:
         return {"size": file.tell(), "sha256": digest}
 
 
+def fingerprints(path: Path) -> dict[str, Any]:
+    """:func:`fingerprint` of a part of a set; of its index, and of each file, where several ranks wrote it."""
+    index = index_path(path)
+    if not index.is_file():
+        return fingerprint(path)
+    names = sorted(set(json.loads(index.read_text())["weight_map"].values()))
+    return fingerprint(index) | {"files": {name: fingerprint(path.with_name(name)) for name in names}}
+
+
+def _has_sizes(path: Path, told: dict[str, Any]) -> bool:
+    if "files" not in told:
+        return bool(_size(path) == told["size"])
+    others = told["files"].items()
+    return bool(_size(index_path(path)) == told["size"]) and all(
+        _size(path.with_name(name)) == each["size"] for name, each in others
+    )
+
+
 def complete_sets(folder: Path) -> list[CheckpointSet]:
     """The sets of a folder whose files are all there and of the right sizes, oldest first.
 
@@ -81,7 +100,7 @@ def _set(folder: Path, key: int | str, path: Path) -> CheckpointSet | None:
         # Not complete: a set is as good as its trainer file.
         return None
     files = trainer.plain.get("files", {})
-    right = all(_size(part_path(folder, part, key)) == files[part]["size"] for part in PARTS if part in files)
+    right = all(_has_sizes(part_path(folder, part, key), files[part]) for part in PARTS if part in files)
     return CheckpointSet(key, trainer) if right else None
 
 
@@ -111,7 +130,7 @@ def check_fingerprints(folder: Path, found: CheckpointSet) -> None:
     """
     for part, wanted in (found.trainer.plain.get("files", {}) if found.trainer else {}).items():
         path = part_path(folder, part, found.key)
-        if fingerprint(path) != wanted:
+        if fingerprints(path) != wanted:
             trainer = part_path(folder, "trainer", found.key)
             raise CheckpointerError(
                 f"{path} is not the file that {trainer} was written with: the checkpoint of {describe(found.key)} is "

@@ -83,6 +83,8 @@ class FileCheckpointer:
         path = self.path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
         record.save(path)
+        if not is_shared(record):
+            _remove_shared(path)
 
     def restore(self, key: int | str, kind: type[Any], /) -> Any:
         """The record of a file.
@@ -92,6 +94,9 @@ class FileCheckpointer:
             RecordError: it is damaged.
         """
         path = self.path(key)
+        index = index_path(path)
+        if index.is_file():
+            return kind.load(index)
         if not path.is_file():
             raise FileNotFoundError(2, f"no checkpoint {self.name} of {describe(key)}", str(path))
         return kind.load(path)
@@ -100,8 +105,34 @@ class FileCheckpointer:
         """Remove the file if it is there."""
         path = self.path(key)
         path.unlink(missing_ok=True)
+        _remove_shared(path)
         if not isinstance(key, int) and path.parent.is_dir() and not any(path.parent.iterdir()):
             path.parent.rmdir()
+
+
+class SharedRecord:
+    """Stands for a record that several ranks have written beside ``path`` already."""
+
+    def save(self, path: PathLike) -> None:
+        """Remove what one rank wrote there before."""
+        Path(path).unlink(missing_ok=True)
+
+
+def index_path(path: Path) -> Path:
+    """Where the index is, if several ranks wrote a part of a set."""
+    return path.with_name(f"{path.name}.index.json")
+
+
+def is_shared(record: object) -> bool:
+    """Whether several ranks have written a record."""
+    return isinstance(record, SharedRecord)
+
+
+def _remove_shared(path: Path) -> None:
+    """Remove what several ranks wrote instead of a file, the index first."""
+    index_path(path).unlink(missing_ok=True)
+    for part in path.parent.glob(f"{path.stem}-[0-9]*-of-[0-9]*{path.suffix}"):
+        part.unlink(missing_ok=True)
 
 
 def describe(key: int | str) -> str:

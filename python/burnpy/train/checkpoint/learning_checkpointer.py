@@ -16,10 +16,15 @@ from burnpy.train.checkpoint.checkpoint_set import (
     CheckpointSet,
     check_fingerprints,
     complete_sets,
-    fingerprint,
+    fingerprints,
     part_path,
 )
-from burnpy.train.checkpoint.checkpointer import CheckpointerError, FileCheckpointer, describe
+from burnpy.train.checkpoint.checkpointer import (
+    CheckpointerError,
+    FileCheckpointer,
+    SharedRecord,
+    describe,
+)
 from burnpy.train.checkpoint.trainer_record import TrainerRecord
 
 if TYPE_CHECKING:
@@ -69,6 +74,10 @@ class LearningCheckpointer:
         folder: of the trainer files, and of the records where no other checkpointers are given.
         checkpointers: for model, optimizer and scheduler.
 
+    Attributes:
+        share: has several ranks write the optimizer's record, as a set of files whose index is beside the path; at
+            once, and not in the background. Only where no other checkpointers are given.
+
     Source: Burn ``train::LearningCheckpointer``.
     """
 
@@ -82,6 +91,7 @@ class LearningCheckpointer:
         self._trainer = FileCheckpointer(folder, "trainer")
         self._background = Background("burnpy-checkpoint")
         self._failed = False
+        self.share: Callable[[Path, Any], None] | None = None
 
     def begin(self) -> None:
         """A run begins: failures of an earlier one are over."""
@@ -107,7 +117,22 @@ class LearningCheckpointer:
             self._write(key, snapshot)
             self._clean(key, delete)
 
+        if self.share is not None and self._own and not self._failed:
+            try:
+                self._share(key, snapshot)
+            except Exception as error:
+                self._failed = True
+                if on_error is None:
+                    raise
+                on_error(error)
         self._submit(work, on_error)
+
+    def _share(self, key: int | str, snapshot: Snapshot) -> None:
+        assert self.share is not None, "asked for above"
+        self._background.join()
+        self._trainer.delete(key)
+        self.share(part_path(self.folder, "optim", key), snapshot.records["optim"])
+        snapshot.records["optim"] = SharedRecord()
 
     def _submit(self, work: Callable[[], None], on_error: Callable[[Exception], None] | None) -> None:
         def run() -> None:
@@ -140,7 +165,7 @@ class LearningCheckpointer:
         for part in PARTS:
             self._parts[part].save(key, snapshot.records[part])
             if self._own:
-                files[part] = fingerprint(part_path(self.folder, part, key))
+                files[part] = fingerprints(part_path(self.folder, part, key))
         snapshot.trainer.plain["files"] = files
         self._trainer.save(key, snapshot.trainer)
 

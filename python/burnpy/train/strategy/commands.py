@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from burnpy.tensor import Tensor
     from burnpy.train.strategy.replica import Place
 
-__all__ = ["Batch", "Begin", "Command", "End", "Step"]
+__all__ = ["Batch", "Begin", "Command", "End", "Save", "Step"]
 
 
 @dataclass
@@ -58,6 +60,19 @@ class Step:
 
 
 @dataclass
+class Save:
+    """Write the own part of the optimizer's record.
+
+    Attributes:
+        path: what the whole record's file would be.
+        running: as in :class:`Batch`.
+    """
+
+    path: Path
+    running: list[Tensor]
+
+
+@dataclass
 class End:
     """The run is over.
 
@@ -75,4 +90,4 @@ class End:
     is_raised: bool = False
 
 
-Command: TypeAlias = Begin | Batch | Step | End
+Command: TypeAlias = Begin | Batch | Step | Save | End

@@ -47,6 +47,9 @@ class DataParallelStrategy(SingleDeviceStrategy):
             thread alone if it did not.
         num_shards: of a batch; as many as ranks by default. It is kept in checkpoints: 12 serve 1, 2, 3, 4, 6 and 12
             ranks.
+        share_checkpoints: whether each rank writes a part of the optimizer's record, into a folder that all see:
+            several disks or connections at once for one that is large. Training waits meanwhile. It is read on any number of
+            ranks, and by ``burnpy.safe_open``, but not by Burn.
         bucket_bytes: how large the buffers are that gradients travel in.
 
     Raises:
@@ -61,6 +64,7 @@ class DataParallelStrategy(SingleDeviceStrategy):
         ranks: Communicator | int | None = None,
         *,
         num_shards: int | None = None,
+        share_checkpoints: bool = False,
         bucket_bytes: int = _BUCKET_BYTES,
     ) -> None:
         if ranks is None:
@@ -74,6 +78,7 @@ class DataParallelStrategy(SingleDeviceStrategy):
         self._asked = num_shards
         self.num_shards = num_shards or self.communicator.size
         self._bucket_bytes = bucket_bytes
+        self._share_checkpoints = share_checkpoints
         self._leading: LeadingLearner | None = None
 
     # ---- what a checkpoint keeps
@@ -198,6 +203,9 @@ class DataParallelStrategy(SingleDeviceStrategy):
         leading = self._leading = LeadingLearner(components, replica)
         wholes = (dataloader_train.loader, dataloader_valid.loader)
         leading.begin()
+        checkpointer = components.checkpointer if self._share_checkpoints else None
+        if checkpointer is not None:
+            checkpointer.share = leading.share
         try:
             leading.part(dataloader_train)
             leading.part(dataloader_valid)
@@ -206,3 +214,5 @@ class DataParallelStrategy(SingleDeviceStrategy):
             )
         finally:
             dataloader_train.loader, dataloader_valid.loader = wholes
+            if checkpointer is not None:
+                checkpointer.share = None

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from burnpy.data import DataLoader
 from burnpy.data.dataloader import BatchParts, part_of
 from burnpy.record import LrSchedulerRecord, ModuleRecord, OptimizerRecord
-from burnpy.train.strategy.commands import Batch, Begin, End, Step
+from burnpy.train.strategy.commands import Batch, Begin, End, Save, Step
+from burnpy.train.strategy.optimizer_files import save_part
 from burnpy.train.strategy.replica import Replica, Report, ShardResult, portable
 
 if TYPE_CHECKING:
@@ -74,6 +75,9 @@ class Follower:
             self._tell(report)
         elif isinstance(command, Step):
             self._step(command)
+        elif isinstance(command, Save):
+            self._commit(command.running)
+            self._kept(save_part, self._communicator, command.path, self.learner.optim.to_record())
 
     def _kept(self, work: Any, *arguments: Any) -> None:
         """Do something, unless something went wrong before; what goes wrong now is kept."""

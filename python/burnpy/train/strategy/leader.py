@@ -10,14 +10,17 @@ from burnpy.optim import GradientsParams
 from burnpy.tensor import Tensor, random_state
 from burnpy.train.step import TrainOutput
 from burnpy.train.strategy.batch_shards import combined, cut, weighted_sum
-from burnpy.train.strategy.commands import Batch, Begin, Command, Step
+from burnpy.train.strategy.commands import Batch, Begin, Command, Save, Step
+from burnpy.train.strategy.optimizer_files import save_part
 from burnpy.train.strategy.replica import Place, Replica, Report, ShardResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from pathlib import Path
 
     from burnpy.lr_scheduler import ModuleLearningRate, ModuleLrScheduler
     from burnpy.optim import ModuleOptimizer
+    from burnpy.record import OptimizerRecord
     from burnpy.train.loader import TrainingLoader
     from burnpy.train.strategy.components import TrainingComponents
 
@@ -119,6 +122,11 @@ class LeadingLearner:
         sizes = [len(content) for content in contents]
         self.tell(Begin(sizes, learner.rates(), self._replica.shards.num_shards))
         self._communicator.broadcast(contents)
+
+    def share(self, path: Path, record: OptimizerRecord) -> None:
+        """Have each rank write a part of the optimizer's record."""
+        self.tell(Save(path, self.running))
+        save_part(self._communicator, path, record)
 
     def part(self, loader: TrainingLoader) -> None:
         """Have a loader read only the shards of this rank, if it can."""
