@@ -71,6 +71,7 @@ def save_by_ranks(
 
     Example:
         >>> import burnpy, numpy as np
+        >>> from burnpy.distributed import LocalCommunicator
         >>> alone = LocalCommunicator.group(1)[0]
         >>> index = save_by_ranks(alone, {"w": np.ones(3, np.float32)}, "set")
         >>> burnpy.safe_open(index)["w"].numpy().sum().item()

@@ -48,8 +48,8 @@ class DataParallelStrategy(SingleDeviceStrategy):
         num_shards: of a batch; as many as ranks by default. It is kept in checkpoints: 12 serve 1, 2, 3, 4, 6 and 12
             ranks.
         share_checkpoints: whether each rank writes a part of the optimizer's record, into a folder that all see:
-            several disks or connections at once for one that is large. Training waits meanwhile. It is read on any number of
-            ranks, and by ``burnpy.safe_open``, but not by Burn.
+            several disks or connections at once for one that is large. Training waits meanwhile. It is read on any
+            number of ranks, and by ``burnpy.safe_open``, but not by Burn.
         bucket_bytes: how large the buffers are that gradients travel in.
 
     Raises:
