@@ -73,7 +73,7 @@ def test_the_page_of_burns_run_has_curves_values_evaluations_and_checkpoints(
     for words in (
         "mine",
         "5 epochs",
-        "valid Accuracy",
+        "Accuracy, valid",
         "85.714",
         "valid-set",
         "0.52262",
@@ -102,7 +102,10 @@ def test_the_same_run_gives_the_same_page(run: Run, tmp_path: Path) -> None:
 def test_the_rate_of_validation_is_not_drawn(run: Run, tmp_path: Path) -> None:
     folder = burns_run(tmp_path / "run", "regression")
     run("report", folder)
-    images = Page(folder / "report.html").images
+    page = Page(folder / "report.html")
+    assert "Learning Rate, train" in page.text
+    assert "Learning Rate, valid" not in page.text
+    images = page.images
     assert "#4c72b0" in images["Loss over the epochs"]
     assert "#4c72b0" not in images["Learning Rate over the epochs"]
 
@@ -111,7 +114,7 @@ def test_the_rate_of_validation_is_not_drawn(run: Run, tmp_path: Path) -> None:
 def test_other_loggers_files_are_read_where_burns_are_missing(run: Run, tmp_path: Path, make: Run) -> None:
     folder = make(tmp_path / "run")  # type: ignore[arg-type, operator]
     assert run("report", folder).status == 0
-    assert "train Loss" in Page(folder / "report.html").text
+    assert "Loss, train" in Page(folder / "report.html").text
 
 
 def test_what_stands_in_files_is_shown_and_not_obeyed(run: Run, tmp_path: Path) -> None:

@@ -119,12 +119,12 @@ def _plots(images: Sequence[tuple[str, str]]) -> Iterator[str]:
 
 def _values(run: RunFolder) -> Iterator[str]:
     rows = []
-    for curve in run.curves:
+    for curve in (curve for metric in run.metrics() for curve in _curves(run, metric)):
         if curve.last is None or curve.lowest is None or curve.highest is None:
             continue
         cells = [text for epoch, value in (curve.last, curve.lowest, curve.highest)
                  for text in (f"{value:.5g}", str(epoch))]  # fmt: skip
-        rows.append([f"{curve.split} {curve.metric}", *cells])
+        rows.append([f"{curve.metric}, {curve.split}", *cells])
     yield from _table(("metric", "last", "epoch", "lowest", "epoch", "highest", "epoch"), rows)
 
 
