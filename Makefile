@@ -17,10 +17,10 @@ CHECKED := CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_OVERFLOW_CHEC
 	CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
 
 .DEFAULT_GOAL := help
-.PHONY: help demo setup test build lint fmt bench peers handover torch fuzz interop wheel docs clean
+.PHONY: help demo setup test build lint fmt bench peers handover torch fuzz interop interop-full wheel docs clean
 
 help:  ## list the verbs
-	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
 
 demo: setup  ## open a model that Burn wrote; train one, kill it, resume it to the same bits, export it, ask it
 	$(BIN)/python examples/open_burn_model.py
@@ -87,6 +87,11 @@ fuzz:  ## run every fuzz target for FUZZ_SECONDS
 interop: setup  ## let the real Burn read what burnpy wrote
 	cargo build --release --locked --quiet --manifest-path tests/interop/Cargo.toml
 	$(BIN)/python -m pytest tests/interop
+
+# Compiles all of Burn, into the user's cache: .ci/run has the quick one above.
+interop-full: setup  ## let the real Burn run burnpy's modules, optimizers and trainings, and go on with them
+	$(BIN)/python -m tests.interop_full.program
+	$(BIN)/python -m pytest tests/interop_full
 
 wheel: $(VENV)/.stamp-wheel  ## wheel and sdist in dist/, audited and tried in an empty environment
 	rm -rf dist
