@@ -526,6 +526,10 @@ def test_muon_refuses_what_is_no_matrix_before_anything_changes() -> None:
             TypeError, "grads must be MultiGradientsParams",
         ),
         (
+            lambda: SgdConfig().init().load_record(Pair().into_record()),  # type: ignore[arg-type]
+            TypeError, "record must be a OptimizerRecord, got ModuleRecord",
+        ),
+        (
             lambda: SgdConfig().init().step(0.1, [1], GradientsParams()),  # type: ignore[type-var]
             TypeError, "module must be a Module",
         ),
@@ -561,3 +565,24 @@ def test_a_module_that_holds_itself_is_an_error() -> None:
     model.layer_b.owner = model  # type: ignore[attr-defined]
     with pytest.raises(RecursionError, match="does one hold itself"):
         SgdConfig().init().step(0.1, model, grads)
+
+
+def test_copies_of_a_module_in_a_module_are_refused_as_they_have_its_ids() -> None:
+    model = Pair()
+    model.layer_b = copy_module.deepcopy(model.layer_a)
+    with pytest.raises(ValueError, match=r"layer_a\.weight and layer_b\.weight have one id"):
+        step_on_loss(SgdConfig().init(), 0.1, model, X)
+    for _, param in model.layer_b.named_params():
+        param.id = ParamId.new()
+    before = values(model)
+    step_on_loss(SgdConfig().init(), 0.1, model, X)
+    assert all((new != old).any() for new, old in zip(values(model).values(), before.values(), strict=True))
+
+
+def test_a_frozen_copy_may_have_the_ids_of_what_it_was_copied_from() -> None:
+    model = Pair()
+    model.layer_b = model.layer_a.clone().no_grad()
+    before = values(model)
+    step_on_loss(SgdConfig().init(), 0.1, model, X)
+    assert (values(model)["layer_a.weight"] != before["layer_a.weight"]).any()
+    assert (values(model)["layer_b.weight"] == before["layer_b.weight"]).all()

@@ -30,6 +30,7 @@ def parameters_of(module: Module | Param) -> Parameters:
 
     Raises:
         TypeError: it is no module.
+        ValueError: two parameters have one id, and the second is to be trained too.
 
     Example:
         >>> from burnpy import Tensor
@@ -51,7 +52,7 @@ def parameters_of(module: Module | Param) -> Parameters:
 
 
 class Parameters:
-    """Parameters of floats in visit order, each once: of those that share an id or are one object, the first.
+    """Parameters of floats in visit order, each once, also one that is met on several paths.
 
     Attributes:
         params: the parameters.
@@ -67,7 +68,13 @@ class Parameters:
         found: dict[int, tuple[str, Param]] = {}
         for path, param in zip(walk.paths, walk.params, strict=True):
             if param.cell.get().kind == "float":
-                found.setdefault(param.id.val(), (path, param))
+                first, one = found.setdefault(param.id.val(), (path, param))
+                if one is not param and param.active:
+                    # Unlike Burn: which never trains the second one, and says nothing.
+                    raise ValueError(
+                        f"the parameters {first} and {path} have one id: copies of a module keep its ids; make each "
+                        "by init(), give a copy a ParamId.new(), or tie them as one object"
+                    )
         self.keys = list(found)
         self.paths = [path for path, _ in found.values()]
         self.params = [param for _, param in found.values()]
