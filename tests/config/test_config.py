@@ -149,7 +149,9 @@ def test_a_file_that_does_not_fit_is_refused_by_its_name_and_the_key(
     assert all(word in str(caught.value) for word in ["config.json", *words])
 
 
-@pytest.mark.parametrize("text", ["", "{", '{"a": 1,}', "\ufeff{}", '{"rate": NaN}', "[]", "\udc80"])
+@pytest.mark.parametrize(
+    "text", ["", "{", '{"a": 1,}', "\ufeff{}", '{"rate": NaN}', "[]", "\udc80", "[" * 100_000]
+)
 def test_what_is_no_json_of_a_configuration_is_refused(text: str) -> None:
     with pytest.raises(ConfigError) as caught:
         Inner.load_binary(text.encode("utf-8", "surrogateescape"))

@@ -220,6 +220,13 @@ class TestStrategies:
         with pytest.raises(ValueError, match="batch_size"):
             DataLoaderBuilder().batch_size(size).build(range(3))
 
+    @pytest.mark.parametrize("size", [1.5, "2", None, True])
+    def test_sizes_and_numbers_of_workers_are_integers(self, size: Any) -> None:
+        with pytest.raises(TypeError, match="batch_size must be an integer, got"):
+            FixBatchStrategy(size)
+        with pytest.raises(TypeError, match="num_workers must be an integer, got"):
+            DataLoader(range(3), num_workers=size)
+
     @pytest.mark.parametrize("workers", [0, 3])
     def test_one_that_looks_at_the_items(self, workers: int) -> None:
         loader = DataLoader(range(9), as_list, strategy=ByWeight(), num_workers=workers)
@@ -377,7 +384,7 @@ class TestStackBatcher:
     def test_shapes_must_agree(self) -> None:
         with pytest.raises(ShapeError):
             StackBatcher().batch([np.zeros(2), np.zeros(3)], Device.cpu())
-        with pytest.raises(ValueError, match="zip"):
+        with pytest.raises(DatasetError, match=r"items of a batch have \[1, 2\] parts"):
             StackBatcher().batch([(1, 2), (1,)], Device.cpu())
 
     def test_rows_of_arrays_are_batched_without_making_items(self) -> None:

@@ -21,7 +21,7 @@ from burnpy.lr_scheduler import (
 )
 from burnpy.module import ParamGroup, ParamId
 from burnpy.pack import Scalar
-from burnpy.record import LrSchedulerRecord
+from burnpy.record import LrSchedulerRecord, OptimizerRecord
 from burnpy.record.state import RecordState, UInt
 
 TURNS = SequentialLrSchedulerConfig(
@@ -209,3 +209,10 @@ def test_a_sequence_ends_after_two_to_the_64_calls_less_one() -> None:
     assert scheduler.step() == 0.5
     with pytest.raises(OverflowError, match="ends after 18446744073709551615 calls"):
         scheduler.step()
+
+
+def test_a_record_of_another_kind_is_refused() -> None:
+    schedule = LinearLrSchedulerConfig(0.1, 0.01, 3)
+    for scheduler in (schedule.init(), schedule.build()):
+        with pytest.raises(TypeError, match="record must be a LrSchedulerRecord, got OptimizerRecord"):
+            scheduler.load_record(OptimizerRecord())  # type: ignore[arg-type]

@@ -1,9 +1,11 @@
 """Modules: traversal, paths, copies, training state."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from burnpy import Device, EnumModule, Module, Param, ParamGroup, Tensor
+from burnpy import Device, EnumModule, Module, OptimizerRecord, Param, ParamGroup, Tensor
 from burnpy.module import ArrayModule, Flag, Initializer, ModuleMapper, ModuleVisitor, RunningState
 
 
@@ -219,3 +221,30 @@ def test_the_fast_walk_finds_what_the_slow_one_finds() -> None:
     assert [id(param) for param in parameters(model, Param)] == [id(param) for param in slow]
     model.items.append(model.first)
     assert parameters(model, Param).count(model.first.weight) == 2
+
+
+def test_a_set_of_modules_is_refused_and_one_of_numbers_is_not() -> None:
+    class Odd(Module):
+        def __init__(self, parts: set[Any]) -> None:
+            self.parts = parts
+
+    assert Odd({1, 2}).num_params() == 0
+    with pytest.raises(TypeError, match="a set of modules has no order"):
+        Odd({Block(1)}).num_params()
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda model: model.freeze_group("first"), "group must be a ParamGroup, got 'first'"),
+        (lambda model: model.set_require_grad_group("first", False), "group must be a ParamGroup"),
+        (lambda model: model.into_record("first"), "group must be a ParamGroup"),
+        (lambda model: model.quantize_weights_group(None, None), "group must be a ParamGroup, got None"),
+        (lambda model: model.load_record("model.bpk"), "record must be a ModuleRecord, got str"),
+        (lambda model: model.load_record(OptimizerRecord()), "ModuleRecord, got OptimizerRecord"),
+        (lambda model: Param.from_tensor(np.zeros(3)), "tensor must be a Tensor, got ndarray; from_data"),
+    ],
+)
+def test_arguments_of_another_class_are_refused_by_name(call: Any, text: str) -> None:
+    with pytest.raises(TypeError, match=text):
+        call(Block(1))

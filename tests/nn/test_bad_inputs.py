@@ -153,6 +153,27 @@ INPUTS: list[tuple[Any, tuple[Any, ...], type[Exception], list[str]]] = [
     (nn.CosineSimilarityConfig(dim=2), (zeros(2, 3), zeros(2, 3)), ShapeError, ["2"]),
     (nn.PairwiseDistanceConfig(), (zeros(2, 3), zeros(2, 4)), ShapeError, ["[2, 3]", "[2, 4]"]),
 ]  # fmt: skip
+SEQUENCE = zeros(1, 2, 8)
+OF_ANOTHER_CLASS: list[tuple[Any, tuple[Any, ...], str]] = [
+    (nn.MultiHeadAttentionConfig(8, 2), (SEQUENCE,), "MultiHeadAttention: input must be a MhaInput, got Tensor"),
+    (nn.TransformerEncoderConfig(8, 8, 2, 1), (SEQUENCE,), "TransformerEncoder: input must be a .*Input, got Tensor"),
+    (nn.TransformerEncoderConfig(8, 8, 2, 0), (SEQUENCE,), "TransformerEncoder: input must be a .*Input, got Tensor"),
+    (nn.TransformerDecoderConfig(8, 8, 2, 1), (SEQUENCE,), "TransformerDecoder: input must be a .*Input, got Tensor"),
+    (nn.LstmConfig(8, 2, True), (SEQUENCE, (1, 2)), "Lstm: state must be a LstmState, got tuple"),
+    (nn.BiLstmConfig(8, 2, True), (SEQUENCE, (1, 2)), "BiLstm: state must be a LstmState, got tuple"),
+    (nn.RnnConfig(8, 2, True), (SEQUENCE, zeros(1, 2)), "Rnn: state must be a RnnState, got Tensor"),
+    (nn.BiRnnConfig(8, 2, True), (SEQUENCE, zeros(1, 2)), "BiRnn: state must be a RnnState, got Tensor"),
+    (nn.GruConfig(8, 2, True), (SEQUENCE, (1, 2)), "Gru: state must be a Tensor, got tuple"),
+    (nn.BiGruConfig(8, 2, True), (SEQUENCE, (1, 2)), "BiGru: state must be a Tensor, got tuple"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("config", "inputs", "text"), OF_ANOTHER_CLASS)
+def test_an_input_of_another_class_is_refused(config: Any, inputs: tuple[Any, ...], text: str) -> None:
+    with pytest.raises(TypeError, match=text):
+        config.init()(*inputs)
+
+
 NAMES = [f"{type(config).__name__} {' '.join(words[1:])}" for config, _, _, words in INPUTS]
 
 

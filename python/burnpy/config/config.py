@@ -148,6 +148,8 @@ class Config:
         try:
             value: Self = decode(json.loads(bytes(data).decode("utf-8"), parse_constant=_no_constant), cls)
             return value
+        except RecursionError:
+            raise ConfigError(f"{cls.__name__}: it is nested too deep", kind="InvalidFormat") from None
         except (ValueError, Mismatch) as problem:
             if isinstance(problem, ConfigError):
                 raise

@@ -85,6 +85,9 @@ class _Recorded(Protocol):
 
 def restore_checked(target: _Recorded, record: LrSchedulerRecord, strict: bool) -> None:
     """Restore a scheduler of one rate or of a module; see :meth:`LrScheduler.load_record`."""
+    from burnpy.record import LrSchedulerRecord
+
+    LrSchedulerRecord.expect(record)
     trial = copy.deepcopy(target)
     trial._restore(record)
     problems = "; ".join(_problems(record, trial.to_record()))

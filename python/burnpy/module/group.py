@@ -113,6 +113,17 @@ class ParamGroup:
         """
         return cls(_any("Regex", _texts("patterns", patterns)))
 
+    @classmethod
+    def expect(cls, group: object) -> ParamGroup:
+        """The group itself, if it is one.
+
+        Raises:
+            TypeError: it is none.
+        """
+        if not isinstance(group, ParamGroup):
+            raise TypeError(f"group must be a ParamGroup, got {group!r}")
+        return group
+
     def matches(self, id: ParamId, path: str | None = None) -> bool:
         """Whether a parameter is meant."""
         if self._excludes is not None and self._matches(self._excludes, id, path):

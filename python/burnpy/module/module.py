@@ -112,6 +112,7 @@ class Module:
 
     def set_require_grad_group(self, group: ParamGroup, wanted: bool) -> Self:
         """:meth:`set_require_grad` of those in a group."""
+        group = ParamGroup.expect(group)
         for path, leaf in self.named_params():
             if isinstance(leaf, Param) and leaf.kind == "float" and group.matches(leaf.id, path):
                 leaf.set_require_grad(wanted)
@@ -234,6 +235,7 @@ class Module:
 
     def quantize_weights_group(self, quantizer: Quantizer, group: ParamGroup) -> Self:
         """:meth:`quantize_weights` of those in a group."""
+        group = ParamGroup.expect(group)
 
         def leaf(path: str, leaf: Leaf) -> Leaf:
             if isinstance(leaf, Param) and leaf.kind == "float" and group.matches(leaf.id, path):
@@ -265,8 +267,11 @@ class Module:
 
         Raises:
             RecordError: something is missing, unused or of another shape; the module is as it was.
+            TypeError: it is no record of a module.
         """
-        record.apply(self, **options)
+        from burnpy.record import ModuleRecord
+
+        ModuleRecord.expect(record).apply(self, **options)
         return self
 
     try_load_record = load_record

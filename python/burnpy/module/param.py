@@ -66,7 +66,13 @@ class Param:
 
     @classmethod
     def from_tensor(cls, tensor: Tensor) -> Param:
-        """A parameter with a new id, that trains if the tensor is of floats and on an autodiff device."""
+        """A parameter with a new id, that trains if the tensor is of floats and on an autodiff device.
+
+        Raises:
+            TypeError: it is no tensor.
+        """
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"tensor must be a Tensor, got {type(tensor).__name__}; from_data takes numbers")
         if tensor.kind != "float":
             return cls(ParamId.new(), None, tensor.detach(), False)
         value = tensor.detach()

@@ -24,6 +24,8 @@ def is_part(value: object) -> bool:
         return True
     if isinstance(value, list | tuple):
         return any(is_part(item) for item in value)
+    if isinstance(value, set | frozenset) and any(is_part(item) for item in value):
+        raise TypeError("a set of modules has no order that a record could have; use a list or a dictionary")
     return isinstance(value, dict) and any(is_part(item) for item in value.values())
 
 

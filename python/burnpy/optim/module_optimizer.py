@@ -269,8 +269,13 @@ class ModuleOptimizer:
 
         Raises:
             RecordError: the record contradicts itself, or something was left over and ``strict``; nothing has changed.
+            TypeError: it is no record of an optimizer.
         """
-        loaded = record.load_states(lambda id, path: self._group_of(id, path).optimizer.State, strict=strict)
+        from burnpy.record import OptimizerRecord
+
+        loaded = OptimizerRecord.expect(record).load_states(
+            lambda id, path: self._group_of(id, path).optimizer.State, strict=strict
+        )
         contexts = {
             state.id.val(): self._context(state.id, state.path, state.rank, state.state) for state in loaded
         }
@@ -307,12 +312,10 @@ class ModuleOptimizer:
 
 
 def _group(group: Any, optim: Any, clipping: Any) -> _Group:
-    if not isinstance(group, ParamGroup):
-        raise TypeError(f"group must be a ParamGroup, got {group!r}")
     if not isinstance(optim, Optimizer):
         hint = "; give what build() returns, not init()" if isinstance(optim, ModuleOptimizer) else ""
         raise TypeError(f"optim must be an Optimizer, got {optim!r}{hint}")
-    return _Group(group, optim, _clipping(clipping))
+    return _Group(ParamGroup.expect(group), optim, _clipping(clipping))
 
 
 def _clipping(clipping: Any) -> GradientClipping | None:

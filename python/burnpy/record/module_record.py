@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from burnpy._core import Tensor
 from burnpy.errors import RecordError, RecordValidationError
 from burnpy.module.flag import Flag
+from burnpy.module.group import ParamGroup
 from burnpy.module.running_state import RunningState
 from burnpy.module.traversal import is_part, leaves
 from burnpy.record.dtype_policy import DTypePolicy
@@ -18,7 +19,6 @@ from burnpy.record.record import Record
 from burnpy.record.report import Difference, RecordReport
 
 if TYPE_CHECKING:
-    from burnpy.module.group import ParamGroup
     from burnpy.module.module import Module
     from burnpy.module.param import Param
     from burnpy.pack import Reader, Scalar
@@ -92,6 +92,7 @@ class ModuleRecord(Record):
             RecordError: two parameters have one path.
             TypeError: it is no module.
         """
+        group = group if group is None else ParamGroup.expect(group)
         return cls()._with(
             Entry(path, recorded(leaf), leaf.id.val())
             for path, leaf in _params(module)

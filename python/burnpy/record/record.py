@@ -66,6 +66,17 @@ class Record:
         with _told():
             return cls._read(Reader.from_bytes(data))
 
+    @classmethod
+    def expect(cls, record: object) -> Self:
+        """The record itself, if it is of this kind.
+
+        Raises:
+            TypeError: it is not.
+        """
+        if not isinstance(record, cls):
+            raise TypeError(f"record must be a {cls.__name__}, got {type(record).__name__}")
+        return record
+
     def _writer(self) -> Writer:
         return Writer(*self._content())
 

@@ -487,8 +487,8 @@ def _flat(metrics: Sequence[Any]) -> list[Any]:
 
 
 def _at_least(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise TypeError(f"{name} must be an integer, got {value!r}")
     if value < least:
         raise ValueError(f"{name} must be {least} or more, got {value}")
-    return value
+    return int(value)

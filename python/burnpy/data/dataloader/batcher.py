@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 
 from burnpy._core import Device, Tensor
 from burnpy.data.dataset.arrays import Rows
+from burnpy.errors import DatasetError
 
 __all__ = ["AnyBatcher", "Batcher", "StackBatcher"]
 
@@ -77,6 +78,10 @@ def _stack_parts(first: Any, items: list[Any], device: Device) -> Any:
         parts = {name: _stack([getattr(item, name) for item in items], device) for name in names}
         return type(first)(**parts)
     if isinstance(first, tuple | list):
+        if any(len(item) != len(first) for item in items):
+            raise DatasetError(
+                f"items of a batch have {sorted({len(item) for item in items})} parts, not one number"
+            )
         columns = [_stack(list(column), device) for column in zip(*items, strict=True)]
         if hasattr(first, "_fields"):
             return type(first)(*columns)

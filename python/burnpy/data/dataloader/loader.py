@@ -258,6 +258,8 @@ def split_dataloader(loader: DataLoader, devices: Sequence[Device]) -> list[Data
 
 
 def _check_workers(num_workers: int, worker: str, prefetch: int | None) -> None:
+    if isinstance(num_workers, bool) or not hasattr(num_workers, "__index__"):
+        raise TypeError(f"num_workers must be an integer, got {num_workers!r}")
     if num_workers < 0:
         raise ValueError(f"num_workers must not be negative, got {num_workers}")
     if worker not in ("thread", "process"):

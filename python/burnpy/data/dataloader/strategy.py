@@ -53,6 +53,8 @@ class FixBatchStrategy(Generic[T]):
     """
 
     def __init__(self, batch_size: int) -> None:
+        if isinstance(batch_size, bool) or not hasattr(batch_size, "__index__"):
+            raise TypeError(f"batch_size must be an integer, got {batch_size!r}")
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, got {batch_size}")
         self._batch_size = batch_size

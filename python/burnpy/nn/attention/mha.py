@@ -17,6 +17,7 @@ from burnpy.nn.attention.scores import (
 )
 from burnpy.nn.cache import TensorCache
 from burnpy.nn.dropout import DropoutConfig
+from burnpy.nn.expect import expect
 from burnpy.nn.linear import KAIMING, Linear, LinearConfig
 from burnpy.tensor import Device, ShapeError, Tensor
 
@@ -253,6 +254,7 @@ class MultiHeadAttention(Module):
         return Scores(self.min_float, self.quiet_softmax, self.dropout)
 
     def _check(self, input: MhaInput, known_queries: int = 0, known_keys: int = 0) -> None:
+        expect(self, input, MhaInput)
         if self.d_k * self.n_heads != self.d_model:
             raise ShapeError(f"d_model {self.d_model} is no multiple of n_heads {self.n_heads}")
         input.check(self.d_model, known_queries, known_keys)

@@ -8,6 +8,7 @@ from typing import ClassVar
 from burnpy.config import KW_ONLY, Config, NonNegative
 from burnpy.module import Initializer, Module
 from burnpy.nn.activation import ActivationConfig
+from burnpy.nn.expect import expect
 from burnpy.nn.rnn.gate_controller import XAVIER, check_clip, check_sequence, check_state
 from burnpy.nn.rnn.gru import GruConfig
 from burnpy.tensor import Device, Tensor
@@ -91,6 +92,7 @@ class BiGru(Module):
         x = x.swap_dims(0, 1) if self.batch_first else x
         first = second = None
         if state is not None:
+            expect(self, state, Tensor, "state")
             check_state("state", state, (2, x.shape[1], self.d_hidden))
             first, second = state.select_dim(0, 0), state.select_dim(0, 1)
         there, state_there = self.forward_.walk(x, first, reverse=False)

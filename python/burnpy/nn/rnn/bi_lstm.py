@@ -8,6 +8,7 @@ from typing import ClassVar
 from burnpy.config import KW_ONLY, Config, NonNegative
 from burnpy.module import Initializer, Module
 from burnpy.nn.activation import ActivationConfig
+from burnpy.nn.expect import expect
 from burnpy.nn.rnn.gate_controller import XAVIER, check_clip, check_state
 from burnpy.nn.rnn.lstm import LstmConfig
 from burnpy.nn.rnn.lstm_state import LstmState
@@ -97,6 +98,7 @@ class BiLstm(Module):
         return Tensor.cat([there, back], 2), LstmState.stack([state_there, state_back])
 
     def _split(self, x: Tensor, state: LstmState) -> tuple[LstmState, LstmState]:
+        expect(self, state, LstmState, "state")
         check_state("state", state.cell, (2, x.shape[0 if self.batch_first else 1], self.d_hidden))
         first, second = (part.squeeze_dim(0) for part in state.chunk(2))
         return first, second

@@ -8,6 +8,7 @@ from typing import ClassVar
 from burnpy.config import KW_ONLY, Config, NonNegative
 from burnpy.module import Initializer, Module
 from burnpy.nn.activation import ActivationConfig
+from burnpy.nn.expect import expect
 from burnpy.nn.rnn.gate_controller import XAVIER, check_clip, check_state
 from burnpy.nn.rnn.rnn import RnnConfig, RnnState
 from burnpy.tensor import Device, Tensor
@@ -86,6 +87,7 @@ class BiRnn(Module):
         """Outputs of all steps, and the last states of both directions."""
         first = second = None
         if state is not None:
+            expect(self, state, RnnState, "state")
             check_state("state", state.hidden, (2, x.shape[0 if self.batch_first else 1], self.d_hidden))
             first, second = (RnnState(state.hidden.select_dim(0, i)) for i in (0, 1))
         there, state_there = self.forward_.forward(x, first)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from burnpy.config import KW_ONLY, Config, NonNegative
 from burnpy.module import Initializer, Module
 from burnpy.nn.activation import ActivationConfig
+from burnpy.nn.expect import expect
 from burnpy.nn.rnn.gate_controller import (
     XAVIER,
     GateController,
@@ -106,6 +107,7 @@ class Gru(Module):
         if state is None:
             hidden = Tensor.zeros((1, *shape), x.device, dtype=x.dtype)
         else:
+            expect(self, state, Tensor, "state")
             check_state("state", state, shape)
             hidden = state.unsqueeze_dim(0)
         switches = [self.update_gate, self.reset_gate]

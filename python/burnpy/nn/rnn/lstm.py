@@ -5,6 +5,7 @@ from __future__ import annotations
 from burnpy.config import KW_ONLY, Config, NonNegative
 from burnpy.module import Initializer, Module
 from burnpy.nn.activation import ActivationConfig
+from burnpy.nn.expect import expect
 from burnpy.nn.rnn.gate_controller import (
     XAVIER,
     GateController,
@@ -126,6 +127,7 @@ class Lstm(Module):
         if state is None:
             zeros = Tensor.zeros((1, *shape), x.device, dtype=x.dtype)
             return zeros, zeros
+        expect(self, state, LstmState, "state")
         check_state("state", state.cell, shape)
         return state.cell.unsqueeze_dim(0), state.hidden.unsqueeze_dim(0)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from burnpy.config import KW_ONLY, Config, NonNegative
 from burnpy.module import Initializer, Module
 from burnpy.nn.activation import ActivationConfig
+from burnpy.nn.expect import expect
 from burnpy.nn.rnn.gate_controller import (
     XAVIER,
     GateController,
@@ -113,6 +114,7 @@ class Rnn(Module):
         shape = (x.shape[1], self.d_hidden)
         if state is None:
             return Tensor.zeros((1, *shape), x.device, dtype=x.dtype)
+        expect(self, state, RnnState, "state")
         check_state("state", state.hidden, shape)
         return state.hidden.unsqueeze_dim(0)
 

@@ -11,6 +11,7 @@ from burnpy.nn.attention.mha import MhaCache, MhaInput, MultiHeadAttentionConfig
 from burnpy.nn.attention.scores import check_probability
 from burnpy.nn.cache import TensorCache
 from burnpy.nn.dropout import DropoutConfig
+from burnpy.nn.expect import expect
 from burnpy.nn.linear import KAIMING
 from burnpy.nn.norm.layer_norm import LayerNormConfig
 from burnpy.nn.transformer.pwff import PositionWiseFeedForwardConfig
@@ -139,6 +140,7 @@ class TransformerDecoder(Module):
 
     def forward(self, input: TransformerDecoderInput) -> Tensor:
         """The target after all layers."""
+        expect(self, input, TransformerDecoderInput)
         for layer in self.layers:
             input = replace(input, target=layer.forward(input))
         return input.target
@@ -202,6 +204,7 @@ class TransformerDecoderLayer(Module):
 
     def forward_newest(self, input: TransformerDecoderInput, cache: tuple[MhaCache, MhaCache]) -> Tensor:
         """The newest places of the target after this layer; the cache has the keys and values of the others."""
+        expect(self, input, TransformerDecoderInput)
         x, (own, other) = input.target, cache
         if self.norm_first:
             x = x + self._self_attention(self.norm_3.forward(x), input, own)

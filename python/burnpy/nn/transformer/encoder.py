@@ -11,6 +11,7 @@ from burnpy.nn.attention.mha import MhaCache, MhaInput, MultiHeadAttentionConfig
 from burnpy.nn.attention.scores import check_probability
 from burnpy.nn.cache import TensorCache
 from burnpy.nn.dropout import DropoutConfig
+from burnpy.nn.expect import expect
 from burnpy.nn.linear import KAIMING
 from burnpy.nn.norm.layer_norm import LayerNormConfig
 from burnpy.nn.transformer.pwff import PositionWiseFeedForwardConfig
@@ -126,6 +127,7 @@ class TransformerEncoder(Module):
 
     def forward(self, input: TransformerEncoderInput) -> Tensor:
         """The sequence after all layers."""
+        expect(self, input, TransformerEncoderInput)
         for layer in self.layers:
             input = replace(input, tensor=layer.forward(input))
         return input.tensor
@@ -185,6 +187,7 @@ class TransformerEncoderLayer(Module):
 
     def forward_newest(self, input: TransformerEncoderInput, cache: MhaCache) -> Tensor:
         """The newest places of a sequence after this layer; the cache has keys and values of the others."""
+        expect(self, input, TransformerEncoderInput)
         x = input.tensor
         around = self.norm_2.forward(x) if self.norm_first else x
         attention = MhaInput(around, around, around, pad=input.pad, attn=input.attn)
