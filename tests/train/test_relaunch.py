@@ -67,3 +67,10 @@ def test_an_evaluator_goes_on_after_data_that_failed(tmp_path: Path) -> None:
     with pytest.raises(TrainingError, match="once"):
         evaluator.eval("bad", once)
     assert evaluator.eval("good", batches(4)).error is None
+
+
+def test_a_test_has_a_text_for_a_name(tmp_path: Path) -> None:
+    evaluator = EvaluatorBuilder(tmp_path).build(Toy().valid())
+    for name in (None, 3):
+        with pytest.raises(TypeError, match="the name of a test must be a text, got"):
+            evaluator.eval(name, batches(4))  # type: ignore[arg-type]

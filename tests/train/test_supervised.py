@@ -245,8 +245,15 @@ def test_nan_never_wins_and_never_blocks(tmp_path: Path) -> None:
         ({"metrics": [LossMetric(), LossMetric()]}, "two metrics of the split train have the name 'Loss'"),
         ({"metrics": [LossMetric]}, "call it first"),
         ({"metrics": [3]}, "3 is not a metric of numbers"),
-        ({"training_strategy": 3}, "training_strategy must have a method fit"),
-        ({"checkpointers": (1, 2, 3)}, "the model checkpointer must have save, restore and delete"),
+        ({"training_strategy": 3}, "training_strategy must have fit, got int"),
+        ({"checkpointers": (1, 2, 3)}, "the model checkpointer must have save, restore, delete, got int"),
+        ({"metric_loggers": ["x"]}, "metric logger must have log, log_metric_definition, got str"),
+        ({"progress_logger": 3}, "progress_logger must have start, end, got int"),
+        ({"renderer": 3}, "renderer must have update_train, close, got int"),
+        ({"checkpointing_strategy": 3}, "checkpointing_strategy must have checkpointing, got int"),
+        ({"checkpointing_strategy": KeepLastNCheckpoints}, "got the class KeepLastNCheckpoints"),
+        ({"early_stopping": 3}, "early_stopping must have should_stop, got int"),
+        ({"interrupter": 3}, "interrupter must have stop, should_stop, got int"),
     ],
 )
 def test_bad_arguments_are_refused_by_name(tmp_path: Path, keywords: dict[str, Any], message: str) -> None:

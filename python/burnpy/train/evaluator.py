@@ -128,13 +128,15 @@ class Evaluator:
         """Measure on data sets, each by its name.
 
         Raises:
-            ValueError: two tests have one name.
+            ValueError, TypeError: two tests have one name, or one has no text for a name.
             TrainingError: data, a metric or a logger failed; what there is, is in its ``result``.
             KeyboardInterrupt, SystemExit: after a signal, when the batch is done.
         """
         pairs = [(name, TrainingLoader(loader, f"the data loader of {name!r}")) for name, loader in tests]
         names = [name for name, _ in pairs]
         for name in names:
+            if not isinstance(name, str):
+                raise TypeError(f"the name of a test must be a text, got {name!r}")
             if names.count(name) > 1:
                 raise ValueError(f"two tests have the name {name!r}")
         builder = self._builder

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 from burnpy.errors import TrainingError
+from burnpy.train.arguments import at_least, with_methods
 from burnpy.train.checkpoint import CheckpointSet, ComposedCheckpointingStrategy, LearningCheckpointer
 from burnpy.train.checkpoint.checkpointer import CheckpointerError, describe
 from burnpy.train.event_processor import TrainingProcessor
@@ -129,15 +130,15 @@ class SupervisedTraining:
         self._valid = TrainingLoader(dataloader_valid, "dataloader_valid")
         self._metrics = (MetricsOfSplit(Split.Train), MetricsOfSplit(Split.Valid))
         self._loggers: list[MetricLogger] = []
-        self._progress_logger = progress_logger
-        self._renderer = renderer
+        self._progress_logger: TrainingProgressLogger | None = None
+        self._renderer: MetricsRenderer | None = None
         self._checkpoint: int | None = None
         self._resume: int | str | None = None
         self._checkpointer: LearningCheckpointer | None = None
-        self._strategy = checkpointing_strategy
-        self._early_stopping = early_stopping
+        self._strategy: CheckpointingStrategy | None = None
+        self._early_stopping: EarlyStoppingStrategy | None = None
         self._training_strategy: SupervisedLearningStrategy = SingleDeviceStrategy()
-        self._interrupter = interrupter or Interrupter()
+        self._interrupter = Interrupter()
         self._application_logger = application_logger
         self._summary = summary
         self._label = label
@@ -151,19 +152,26 @@ class SupervisedTraining:
             self.with_default_checkpointers()
         if checkpointers is not None:
             self.with_custom_checkpointers(*checkpointers)
-        if training_strategy is not None:
-            self.with_training_strategy(training_strategy)
-        if checkpoint is not None:
-            self.checkpoint(checkpoint)
-        if resume is not None:
-            self.resume(resume)
+        choices: list[tuple[Callable[[Any], Any], Any]] = [
+            (self.with_progress_logger, progress_logger),
+            (self.renderer, renderer),
+            (self.with_checkpointing_strategy, checkpointing_strategy),
+            (self.early_stopping, early_stopping),
+            (self.with_training_strategy, training_strategy),
+            (self.with_interrupter, interrupter),
+            (self.checkpoint, checkpoint),
+            (self.resume, resume),
+        ]
+        for choose, given in choices:
+            if given is not None:
+                choose(given)
         self.checkpoint_every(checkpoint_every).grads_accumulation(grads_accumulation)
 
     # ---- choices
 
     def num_epochs(self, num_epochs: int) -> Self:
         """The last epoch; not how many more, where a run is resumed."""
-        self._num_epochs = _at_least("num_epochs", num_epochs, 0)
+        self._num_epochs = at_least("num_epochs", num_epochs, 0)
         return self
 
     def metrics(self, *metrics: Any) -> Self:
@@ -198,22 +206,22 @@ class SupervisedTraining:
 
     def with_metric_logger(self, logger: MetricLogger) -> Self:
         """Have one more logger write values; the first that can read answers strategies."""
-        self._loggers.append(logger)
+        self._loggers.append(with_methods("metric logger", logger, "log", "log_metric_definition"))
         return self
 
     def with_progress_logger(self, logger: TrainingProgressLogger) -> Self:
         """Have a logger told how far the run is."""
-        self._progress_logger = logger
+        self._progress_logger = with_methods("progress_logger", logger, "start", "end")
         return self
 
     def renderer(self, renderer: MetricsRenderer) -> Self:
         """Show the run in another way."""
-        self._renderer = renderer
+        self._renderer = with_methods("renderer", renderer, "update_train", "close")
         return self
 
     def checkpoint(self, epoch: int) -> Self:
         """Go on after an epoch, as Burn does: model, optimizer and scheduler are restored, all else begins anew."""
-        self._checkpoint = _at_least("checkpoint", epoch, 1)
+        self._checkpoint = at_least("checkpoint", epoch, 1)
         self._resume = None
         return self
 
@@ -228,7 +236,7 @@ class SupervisedTraining:
         """
         if not (where in ("latest", "best") or (isinstance(where, int) and not isinstance(where, bool))):
             raise ValueError(f"resume must be 'latest', 'best' or an epoch, got {where!r}")
-        self._resume = where if isinstance(where, str) else _at_least("resume", where, 1)
+        self._resume = where if isinstance(where, str) else at_least("resume", where, 1)
         self._checkpoint = None
         return self
 
@@ -242,43 +250,38 @@ class SupervisedTraining:
     ) -> Self:
         """Keep the three records elsewhere; the trainer file is in ``<directory>/checkpoint``."""
         for name, given in (("model", model), ("optim", optim), ("scheduler", scheduler)):
-            if not all(callable(getattr(given, method, None)) for method in ("save", "restore", "delete")):
-                raise TypeError(
-                    f"the {name} checkpointer must have save, restore and delete, got {type(given).__name__}"
-                )
+            with_methods(f"the {name} checkpointer", given, "save", "restore", "delete")
         self._checkpointer = LearningCheckpointer(self.directory / "checkpoint", (model, optim, scheduler))
         return self
 
     def with_checkpointing_strategy(self, strategy: CheckpointingStrategy) -> Self:
         """Keep other epochs."""
-        self._strategy = strategy
+        self._strategy = with_methods("checkpointing_strategy", strategy, "checkpointing")
         return self
 
     def checkpoint_every(self, steps: int | None) -> Self:
         """Save a set every so many steps of the optimizer, too; only the newest of these is kept."""
-        self._every = None if steps is None else _at_least("checkpoint_every", steps, 1)
+        self._every = None if steps is None else at_least("checkpoint_every", steps, 1)
         return self
 
     def early_stopping(self, strategy: EarlyStoppingStrategy) -> Self:
         """Stop when there is nothing more to gain."""
-        self._early_stopping = strategy
+        self._early_stopping = with_methods("early_stopping", strategy, "should_stop")
         return self
 
     def grads_accumulation(self, batches: int | None) -> Self:
         """Sum the gradients of so many batches before a step; the last group of an epoch may be smaller."""
-        self._group = None if batches is None else _at_least("grads_accumulation", batches, 1)
+        self._group = None if batches is None else at_least("grads_accumulation", batches, 1)
         return self
 
     def with_training_strategy(self, strategy: SupervisedLearningStrategy) -> Self:
         """Go another way through the epochs."""
-        if not callable(getattr(strategy, "fit", None)):
-            raise TypeError(f"training_strategy must have a method fit, got {type(strategy).__name__}")
-        self._training_strategy = strategy
+        self._training_strategy = with_methods("training_strategy", strategy, "fit")
         return self
 
     def with_interrupter(self, interrupter: Interrupter) -> Self:
         """Have another interrupter stop the run."""
-        self._interrupter = interrupter
+        self._interrupter = with_methods("interrupter", interrupter, "stop", "should_stop")
         return self
 
     def interrupter(self) -> Interrupter:
@@ -484,11 +487,3 @@ def _flat(metrics: Sequence[Any]) -> list[Any]:
     if len(metrics) == 1 and isinstance(metrics[0], list | tuple):
         return list(metrics[0])
     return list(metrics)
-
-
-def _at_least(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"{name} must be an integer, got {value!r}")
-    if value < least:
-        raise ValueError(f"{name} must be {least} or more, got {value}")
-    return int(value)
