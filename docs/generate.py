@@ -8,7 +8,8 @@ ROOT = Path(__file__).resolve().parent.parent
 # Suites of records in the order in which they are shown, and what they are.
 SUITES = {
     "training": "Training steps",
-    "fashion-mnist": "An epoch of Fashion-MNIST",
+    "fashion-mnist": "Epochs of Fashion-MNIST",
+    "loop-overhead": "The loop beside a step",
     "kernels": "Kernels",
     "checkpoints": "Checkpoints of other formats",
     "": "Containers",
@@ -36,17 +37,17 @@ def performance() -> str:
     for path in sorted((ROOT / "benches" / "record").glob("*.md")):
         if found := RECORD.fullmatch(path.name):
             newest[found[3]] = path
-    parts = []
-    for prefix, title in SUITES.items():
-        mine = [name for name in newest if (name.startswith(prefix) if prefix else _is_container(name))]
-        parts += [f"## {title}", *(_lowered(newest.pop(name)) for name in sorted(mine))]
-        if not mine:
-            parts.pop()
-    return "\n\n".join(parts) + "\n"
+    groups: dict[str, list[str]] = {title: [] for title in [*SUITES.values(), "More"]}
+    for name, path in sorted(newest.items()):
+        groups[_title(name)].append(_lowered(path))
+    shown = [f"## {title}\n\n" + "\n\n".join(found) for title, found in groups.items() if found]
+    return "\n\n".join(shown) + "\n"
 
 
-def _is_container(name: str) -> bool:
-    return re.fullmatch(r"[A-Z](-memory)?", name) is not None
+def _title(name: str) -> str:
+    if re.fullmatch(r"[A-Z](-memory)?", name):
+        return SUITES[""]
+    return next((title for prefix, title in SUITES.items() if prefix and name.startswith(prefix)), "More")
 
 
 def _lowered(record: Path) -> str:
