@@ -57,8 +57,15 @@ def test_shards_are_neighbours_and_even() -> None:
 
 def test_buckets_are_of_one_dtype_and_not_too_large() -> None:
     flat = Buckets(tensors(1), 1000).flatten(tensors(1))
-    assert [bucket.dtype for bucket in flat] == ["f32", "f32", "f32", "f64"]
-    assert [bucket.shape for bucket in flat] == [(216,), (400,), (1,), (2,)]
+    assert [bucket.dtype for bucket in flat] == ["f32", "f32", "f64"]
+    assert [bucket.shape for bucket in flat] == [(217,), (400,), (2,)]
+
+
+def test_owners_share_the_bytes() -> None:
+    sizes = [3, 10, 4, 4, 9]
+    buckets = Buckets([bp.Tensor.zeros((n,)) for n in sizes], 1)
+    assert buckets.owners(2) == [1, 0, 1, 0, 1]
+    assert buckets.owners(1) == [0] * 5
 
 
 def test_what_is_missing_counts_as_zeros() -> None:

@@ -16,9 +16,9 @@ _BUCKET_BYTES = 2**20
 
 
 class Buckets:
-    """A division of tensors into buckets: neighbours of one dtype, flat behind each other, until a bucket is full.
+    """A division of tensors into buckets: those of one dtype, flat behind each other, until a bucket is full.
 
-    A tensor that fills a bucket alone is not copied into it.
+    A tensor that fills a bucket is alone in it, and not copied.
 
     Args:
         tensors: shapes and dtypes are taken from these; they are not kept.
@@ -43,16 +43,19 @@ class Buckets:
         self._shapes = [tensor.shape for tensor in tensors]
         self._groups: list[list[int]] = []
         self._empty: list[np.ndarray[Any, Any]] = []
-        filled, dtype = 0, None
+        open_ones: dict[str, tuple[int, int]] = {}
         for index, tensor in enumerate(tensors):
             nbytes = tensor.nbytes
-            if dtype != tensor.dtype or filled + nbytes > bucket_bytes:
+            bucket, filled = open_ones.get(tensor.dtype, (-1, 0))
+            if nbytes >= bucket_bytes or bucket < 0 or filled + nbytes > bucket_bytes:
                 self._groups.append([])
                 # Its NumPy dtype is known to the core alone.
                 self._empty.append(Tensor.zeros((0,), dtype=tensor.dtype).numpy())
-                filled, dtype = 0, tensor.dtype
-            self._groups[-1].append(index)
-            filled += nbytes
+                bucket, filled = len(self._groups) - 1, 0
+            self._groups[bucket].append(index)
+            if nbytes < bucket_bytes:
+                # One that is large leaves the bucket that is being filled open.
+                open_ones[tensor.dtype] = (bucket, filled + nbytes)
 
     def __len__(self) -> int:
         return len(self._groups)
@@ -80,16 +83,27 @@ class Buckets:
 
     def split(self, buckets: Sequence[Tensor]) -> list[Tensor]:
         """The tensors of buckets, which share their memory."""
-        parts = []
+        parts: dict[int, Tensor] = {}
         for bucket, group in zip(buckets, self._groups, strict=True):
             at = 0
-            for shape in [self._shapes[i] for i in group]:
-                size = math.prod(shape)
-                parts.append(bucket[at : at + size].reshape(shape))
+            for index in group:
+                size = math.prod(self._shapes[index])
+                parts[index] = bucket[at : at + size].reshape(self._shapes[index])
                 at += size
-        return parts
+        return [parts[index] for index in range(len(self._shapes))]
+
+    def owners(self, size: int) -> list[int]:
+        """Which of ``size`` ranks sums each bucket: the largest first, each by the one with the least so far."""
+        loads, owners = [0] * size, [0] * len(self)
+        nbytes = [self._size(bucket) * self._empty[bucket].itemsize for bucket in range(len(self))]
+        for bucket in sorted(range(len(self)), key=lambda bucket: -nbytes[bucket]):
+            owners[bucket] = loads.index(min(loads))
+            loads[owners[bucket]] += nbytes[bucket]
+        return owners
 
     def room(self, bucket: int, *, is_empty: bool = False) -> np.ndarray[Any, Any]:
         """Memory of the size of a bucket, of any content; or none at all."""
-        size = 0 if is_empty else sum(math.prod(self._shapes[i]) for i in self._groups[bucket])
-        return np.empty(size, self._empty[bucket].dtype)
+        return np.empty(0 if is_empty else self._size(bucket), self._empty[bucket].dtype)
+
+    def _size(self, bucket: int) -> int:
+        return sum(math.prod(self._shapes[i]) for i in self._groups[bucket])

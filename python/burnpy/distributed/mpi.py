@@ -42,7 +42,7 @@ class MpiCommunicator(Communicator):
     def __init__(self, comm: Any = None) -> None:
         mpi = _mpi()
         self._comm = (mpi.COMM_WORLD if comm is None else comm).Dup()
-        self._byte = mpi.BYTE
+        self._byte, self._status = mpi.BYTE, mpi.Status
         self.rank: int = self._comm.Get_rank()
         self.size: int = self._comm.Get_size()
         self._is_settled = False
@@ -66,21 +66,16 @@ class MpiCommunicator(Communicator):
         check_root(root, self.size)
         own = as_bytes(buffer)
         if self.rank != root:
-            self._comm.send(own.nbytes, root)
-            self._wait([self._comm.Isend([piece, self._byte], root, 1) for piece in _pieces(own)])
+            for request in [self._comm.Isend([piece, self._byte], root) for piece in _pieces(own)]:
+                request.Wait()
             return
         rooms = [as_bytes(room) for room in into or ()]
         check_lengths(own.nbytes, rooms[root].nbytes, root)
-        others = [rank for rank in range(self.size) if rank != root]
-        requests = [
-            self._comm.Irecv([piece, self._byte], rank, 1)
-            for rank in others
-            for piece in _pieces(rooms[rank])
-        ]
-        for rank in others:
-            self._checked(self._comm.recv(source=rank), rooms[rank].nbytes, rank)
         rooms[root][:] = own
-        self._wait(requests)
+        for rank in range(self.size):
+            if rank != root:
+                for piece in _pieces(rooms[rank]):
+                    self._receive(piece, rank)
 
     def broadcast(self, buffers: Sequence[DistributedBuffer], root: int = 0) -> None:
         """Have the content of the buffers of ``root`` in those of all."""
@@ -130,17 +125,16 @@ class MpiCommunicator(Communicator):
         # A launcher that binds ranks to cores has shared them already.
         set_num_threads(mine if mine < all_cores else max(1, all_cores // self.ranks_here()))
 
-    def _wait(self, requests: Sequence[Any]) -> None:
-        for request in requests:
-            request.Wait()
-
-    def _checked(self, got: int, wanted: int, rank: int) -> None:
+    def _receive(self, room: memoryview, rank: int) -> None:
+        status = self._status()
+        self._comm.Probe(rank, 0, status)
         try:
-            check_lengths(got, wanted, rank)
+            check_lengths(status.Get_count(self._byte), room.nbytes, rank)
         except CommunicatorError as error:
-            # The pieces that are on their way fit nowhere.
+            # What is on its way fits nowhere.
             self.abort(str(error))
             raise
+        self._comm.Recv([room, self._byte], rank)
 
     def _watch(self) -> None:
         """Have an exception that ends this process end all, as long as they wait for it."""
@@ -165,4 +159,5 @@ def _mpi() -> Any:
 
 
 def _pieces(data: memoryview) -> Iterator[memoryview]:
-    return (data[at : at + _PIECE_BYTES] for at in range(0, data.nbytes, _PIECE_BYTES))
+    """At least one, so that a rank that gives nothing is not waited for."""
+    return (data[at : at + _PIECE_BYTES] for at in range(0, max(data.nbytes, 1), _PIECE_BYTES))

@@ -69,7 +69,7 @@ def sum_shards(
 ) -> list[Tensor]:
     """Sum over the shards of all ranks, on each of them, with the bits of :func:`sum_in_order` however they are shared.
 
-    The halves of the sum that a rank can form alone it forms; of each bucket, one rank in turn gets these from all,
+    The halves of the sum that a rank can form alone it forms; of each bucket, one rank gets these from all,
     sums on, and sends the result to all.
 
     Args:
@@ -108,9 +108,10 @@ def _exchange(
     rank, size = communicator.rank, communicator.size
     longest = max(map(len, nodes))
     whole = (0, max(end for own in nodes for _, end in own))
+    owners = buckets.owners(size)
     results: list[Any] = []
     for b, own in enumerate(sums):
-        root = b % size
+        root = owners[b]
         found: dict[_Node, Tensor] = {}
         for i in range(longest):
             rooms = [buckets.room(b, is_empty=i >= len(theirs)) for theirs in nodes] if rank == root else None
@@ -120,7 +121,7 @@ def _exchange(
                     found[theirs[i]] = Tensor.from_numpy(room, copy=False)
         results.append(_sum(found, whole).numpy() if rank == root else buckets.room(b))
     for b, result in enumerate(results):
-        communicator.broadcast([result], b % size)
+        communicator.broadcast([result], owners[b])
     return [Tensor.from_numpy(result, copy=False) for result in results]
 
 
