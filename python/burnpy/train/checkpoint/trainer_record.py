@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["TrainerRecord"]
 
 _KEY = "burnpy.trainer"
+_DIGEST = "burnpy.trainer.sha256"
 _VERSION = 1
 
 
@@ -29,7 +31,7 @@ class TrainerRecord(Record):
         states: tensors and scalars of metrics.
 
     Raises:
-        RecordValidationError: a file is no such record, or of a later version.
+        RecordValidationError: a file is no such record, damaged, or of a later version.
 
     Example:
         >>> record = TrainerRecord({"epoch": 3}, StateSink())
@@ -51,7 +53,8 @@ class TrainerRecord(Record):
     def _content(self) -> tuple[Sequence[Tensor], Mapping[str, str], Mapping[str, Scalar]]:
         tensors = [Entry(name, value, None).into_pack() for name, value in self._states.tensors.items()]
         text = json.dumps({"version": _VERSION, **self.plain}, allow_nan=True)
-        return tensors, {_KEY: text}, self._states.scalars
+        # The file vouches for the other three of its set, and its container has no checksum.
+        return tensors, {_KEY: text, _DIGEST: _digest(text)}, self._states.scalars
 
     @classmethod
     def _read(cls, reader: Reader) -> Self:
@@ -60,6 +63,10 @@ class TrainerRecord(Record):
             raise RecordValidationError(
                 f"{reader.path or 'the record'} is no trainer file: no {_KEY!r} in it"
             )
+        if reader.metadata().get(_DIGEST) != _digest(text):
+            raise RecordValidationError(
+                f"{reader.path or 'the record'} is damaged: its text is not that of its hash"
+            )
         plain = json.loads(text)
         if plain.pop("version", None) != _VERSION:
             raise RecordValidationError(f"{reader.path or 'the record'} is a trainer file of another version")
@@ -67,3 +74,7 @@ class TrainerRecord(Record):
         tensors = {name: Entry(name, reader.view(name), None).tensor for name in list(reader.keys())}
         record._source = StateSource(reader.scalars(), tensors)
         return record
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
