@@ -12,6 +12,7 @@ channels-last memory, fused Adam and counts of hits that are read once an epoch.
 import argparse
 import importlib.util
 import math
+import os
 import sys
 import tempfile
 import time
@@ -53,6 +54,7 @@ def main() -> None:
     about = {
         key: value for key, value in machine.description({}).items() if key not in ("places", "burn-pack")
     }
+    about["load"] = f"{os.getloadavg()[0]:.1f} processes"
     threads = f"{args.threads}-thread{'s' if args.threads > 1 else ''}"
     out = args.out or ROOT / "benches" / "record" / f"{machine.slug()}-fashion-mnist-{threads}"
     compute.write(out, "Epochs of Fashion-MNIST", lines, about)
