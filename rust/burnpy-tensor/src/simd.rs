@@ -147,8 +147,21 @@ pub enum Copies {
     /// The portable one: loops over integers wait for memory whatever the instructions, and doubles are not what is
     /// trained in.
     One,
+    /// The portable one and that of AVX2 or NEON, which wider CPUs run too: what waits for memory gains nothing from
+    /// registers twice as wide.
+    Two,
     /// One for every level.
     All,
+}
+
+impl Copies {
+    /// No more than two, for kernels that do little with what they read.
+    pub const fn at_most_two(self) -> Self {
+        match self {
+            Self::All => Self::Two,
+            fewer => fewer,
+        }
+    }
 }
 
 /// A computation that is compiled once for each level. `run` must be `#[inline(always)]`, as all that it calls in its
@@ -173,10 +186,10 @@ pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
     match level() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: a level is only ever in use after `is_available` has found its instructions.
-        Level::Avx512 => unsafe { run_avx512(kernel) },
+        Level::Avx512 if matches!(K::COPIES, Copies::All) => unsafe { run_avx512(kernel) },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: as above.
-        Level::Avx2 => unsafe { run_avx2(kernel) },
+        // SAFETY: as above; AVX-512 is only available with AVX2.
+        Level::Avx2 | Level::Avx512 => unsafe { run_avx2(kernel) },
         #[cfg(target_arch = "aarch64")]
         Level::Neon => kernel.run::<Neon>(),
         _ => kernel.run::<Portable>(),

@@ -90,7 +90,7 @@ struct Plane<'a, T> {
 
 impl<T: Real> Kernel for Plane<'_, T> {
     type Output = ();
-    const COPIES: Copies = T::COPIES;
+    const COPIES: Copies = T::COPIES.at_most_two();
     #[inline(always)]
     fn run<A: Arch>(self) {
         let [mean, scale, slope, shift] = self.by;
@@ -109,7 +109,7 @@ struct Side<'a, T> {
 
 impl<T: Real> Kernel for Side<'_, T> {
     type Output = ();
-    const COPIES: Copies = T::COPIES;
+    const COPIES: Copies = T::COPIES.at_most_two();
     #[inline(always)]
     fn run<A: Arch>(self) {
         let [mean, scale, slope, shift] = self.columns.each_ref().map(Vec::as_slice);
@@ -170,7 +170,7 @@ struct Sums<'a, T> {
 
 impl<T: Real> Kernel for Sums<'_, T> {
     type Output = ();
-    const COPIES: Copies = T::COPIES;
+    const COPIES: Copies = T::COPIES.at_most_two();
     #[inline(always)]
     fn run<A: Arch>(self) {
         match self.terms {

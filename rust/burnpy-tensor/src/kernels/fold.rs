@@ -159,7 +159,7 @@ struct Rows<'a, T: Number, F: Fold<T>> {
 
 impl<T: Number, F: Fold<T>> Kernel for Rows<'_, T, F> {
     type Output = ();
-    const COPIES: Copies = T::COPIES;
+    const COPIES: Copies = T::COPIES.at_most_two();
 
     #[inline(always)]
     fn run<A: Arch>(self) {
@@ -237,7 +237,7 @@ struct Columns<'a, T: Number, F: Fold<T>> {
 
 impl<T: Number, F: Fold<T>> Kernel for Columns<'_, T, F> {
     type Output = ();
-    const COPIES: Copies = T::COPIES;
+    const COPIES: Copies = T::COPIES.at_most_two();
 
     #[inline(always)]
     fn run<A: Arch>(self) {

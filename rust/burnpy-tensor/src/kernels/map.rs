@@ -109,7 +109,7 @@ struct Binary<'a, T, U, O> {
 
 impl<T: Plain, U: Plain, O: BinaryOp<T, U>> Kernel for Binary<'_, T, U, O> {
     type Output = ();
-    const COPIES: Copies = T::COPIES;
+    const COPIES: Copies = T::COPIES.at_most_two();
     #[inline(always)]
     fn run<A: Arch>(self) {
         let mut tiles = Tiles::new(self.out, self.streams);
@@ -144,7 +144,7 @@ struct BinaryAssign<'a, T, O> {
 
 impl<T: Plain, O: BinaryOp<T>> Kernel for BinaryAssign<'_, T, O> {
     type Output = ();
-    const COPIES: Copies = T::COPIES;
+    const COPIES: Copies = T::COPIES.at_most_two();
     #[inline(always)]
     fn run<A: Arch>(self) {
         for (a, &b) in self.a.iter_mut().zip(self.b) {

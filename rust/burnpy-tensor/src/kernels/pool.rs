@@ -5,7 +5,7 @@
 use super::number::Number;
 use super::resample::Taps;
 use crate::parallel;
-use crate::simd::{Arch, Kernel, dispatch};
+use crate::simd::{Arch, Copies, Kernel, dispatch};
 
 /// Taps of a window along an axis of the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,6 +142,7 @@ struct ByChannel<'a, T> {
 
 impl<T: Number> Kernel for ByChannel<'_, T> {
     type Output = ();
+    const COPIES: Copies = T::COPIES.at_most_two();
 
     #[inline(always)]
     fn run<A: Arch>(self) {
@@ -176,6 +177,7 @@ struct ByPixel<'a, T> {
 
 impl<T: Number> Kernel for ByPixel<'_, T> {
     type Output = ();
+    const COPIES: Copies = T::COPIES.at_most_two();
 
     #[inline(always)]
     fn run<A: Arch>(self) {
@@ -209,6 +211,7 @@ struct Backward<'a, T> {
 
 impl<T: Number> Kernel for Backward<'_, T> {
     type Output = ();
+    const COPIES: Copies = T::COPIES.at_most_two();
 
     #[inline(always)]
     fn run<A: Arch>(self) {

@@ -9,7 +9,7 @@ use super::math::{log::log32, trig};
 use super::simd::Plain;
 use crate::parallel;
 use crate::random::Draw;
-use crate::simd::{Arch, Kernel, dispatch};
+use crate::simd::{Arch, Copies, Kernel, dispatch};
 
 /// Blocks of a group.
 const BLOCKS: usize = 16;
@@ -121,6 +121,7 @@ struct Fill<'a, T, S> {
 
 impl<T: Plain, S: Sampler<T>> Kernel for Fill<'_, T, S> {
     type Output = ();
+    const COPIES: Copies = Copies::Two;
 
     #[inline(always)]
     fn run<A: Arch>(self) {
@@ -145,6 +146,7 @@ struct DropBelow<'a, T> {
 
 impl<T: Scaled> Kernel for DropBelow<'_, T> {
     type Output = ();
+    const COPIES: Copies = Copies::Two;
 
     #[inline(always)]
     fn run<A: Arch>(self) {
@@ -169,6 +171,7 @@ struct DropBelowAssign<'a, T> {
 
 impl<T: Scaled> Kernel for DropBelowAssign<'_, T> {
     type Output = ();
+    const COPIES: Copies = Copies::Two;
 
     #[inline(always)]
     fn run<A: Arch>(self) {

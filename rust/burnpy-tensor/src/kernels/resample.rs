@@ -2,7 +2,7 @@
 
 use super::conv::ConvElement;
 use crate::parallel;
-use crate::simd::{Arch, Kernel, dispatch};
+use crate::simd::{Arch, Copies, Kernel, dispatch};
 
 /// For each output the inputs that are summed, with their weights.
 ///
@@ -101,6 +101,7 @@ struct Rows<'a, T, W> {
 
 impl<T: ConvElement, W: Fn(f64) -> T> Kernel for Rows<'_, T, W> {
     type Output = ();
+    const COPIES: Copies = T::COPIES.at_most_two();
 
     #[inline(always)]
     fn run<A: Arch>(self) {

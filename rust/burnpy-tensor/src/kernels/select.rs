@@ -39,7 +39,7 @@ struct Choose<'a, T> {
 
 impl<T: Plain> Kernel for Choose<'_, T> {
     type Output = ();
-    const COPIES: Copies = T::COPIES;
+    const COPIES: Copies = T::COPIES.at_most_two();
 
     #[inline(always)]
     fn run<A: Arch>(self) {
@@ -59,7 +59,7 @@ struct FillWhere<'a, T> {
 
 impl<T: Plain> Kernel for FillWhere<'_, T> {
     type Output = ();
-    const COPIES: Copies = T::COPIES;
+    const COPIES: Copies = T::COPIES.at_most_two();
 
     #[inline(always)]
     fn run<A: Arch>(self) {

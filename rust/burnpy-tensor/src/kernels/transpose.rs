@@ -2,7 +2,7 @@
 
 use super::strided::Odometer;
 use crate::parallel;
-use crate::simd::{Arch, Kernel, dispatch};
+use crate::simd::{Arch, Copies, Kernel, dispatch};
 
 /// Elements of a task.
 const CHUNK: usize = 64 << 10;
@@ -88,6 +88,7 @@ struct Matrix<'a, T> {
 
 impl<T: Copy + Send + Sync> Kernel for Matrix<'_, T> {
     type Output = ();
+    const COPIES: Copies = Copies::Two;
 
     #[inline(always)]
     fn run<A: Arch>(mut self) {

@@ -134,7 +134,7 @@ struct OneRow<'a, T, R, O> {
 
 impl<T: Plain, R: Plain, O: BinaryOp<T, R>> Kernel for OneRow<'_, T, R, O> {
     type Output = ();
-    const COPIES: Copies = T::COPIES;
+    const COPIES: Copies = T::COPIES.at_most_two();
 
     #[inline(always)]
     fn run<A: Arch>(self) {
@@ -161,7 +161,7 @@ struct Rows<'a, T, R, O> {
 
 impl<T: Plain, R: Plain, O: BinaryOp<T, R>> Kernel for Rows<'_, T, R, O> {
     type Output = ();
-    const COPIES: Copies = T::COPIES;
+    const COPIES: Copies = T::COPIES.at_most_two();
 
     #[inline(always)]
     fn run<A: Arch>(self) {

@@ -5,10 +5,12 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 use half::{bf16, f16};
 
 use crate::element::Element;
+use crate::kernels::simd::Plain;
 
 /// A float with rounded arithmetic: half precision goes through f32 and back after every operation.
 pub(super) trait Number:
     Element
+    + Plain
     + Add<Output = Self>
     + Sub<Output = Self>
     + Mul<Output = Self>

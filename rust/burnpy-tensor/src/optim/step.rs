@@ -7,7 +7,7 @@ use super::number::Number;
 use super::{AdaGrad, Adam, AdamW, Adan, Lion, RmsProp, Sgd};
 use crate::error::{Error, Result};
 use crate::parallel;
-use crate::simd::{Arch, Kernel, dispatch};
+use crate::simd::{Arch, Copies, Kernel, dispatch};
 use crate::value::Value;
 
 /// Elements that a task updates at most.
@@ -202,6 +202,7 @@ struct Apply<'a, 'b, T> {
 
 impl<T: Number> Kernel for Apply<'_, '_, T> {
     type Output = ();
+    const COPIES: Copies = T::COPIES.at_most_two();
 
     #[inline(always)]
     fn run<A: Arch>(self) {

@@ -1,7 +1,7 @@
 //! Convolutions with one channel in each group: vectors of channels instead of tiles.
 
 use super::ConvElement;
-use crate::simd::{Arch, Kernel};
+use crate::simd::{Arch, Copies, Kernel};
 
 /// Weights `[tap][channel]` and a bias for each channel.
 pub(super) struct ByTap<T> {
@@ -39,6 +39,7 @@ pub(super) struct DepthRow<'a, T> {
 
 impl<T: ConvElement> Kernel for DepthRow<'_, T> {
     type Output = ();
+    const COPIES: Copies = T::COPIES.at_most_two();
 
     #[inline(always)]
     fn run<A: Arch>(self) {
@@ -73,6 +74,7 @@ pub(super) struct DepthWeights<'a, T> {
 
 impl<T: ConvElement> Kernel for DepthWeights<'_, T> {
     type Output = ();
+    const COPIES: Copies = T::COPIES.at_most_two();
 
     #[inline(always)]
     fn run<A: Arch>(self) {

@@ -2,7 +2,7 @@
 
 use super::{GemmElement, MatRef};
 use crate::kernels::simd::transpose;
-use crate::simd::{Arch, Kernel, dispatch};
+use crate::simd::{Arch, Copies, Kernel, dispatch};
 
 /// Packs `k` steps of as many columns of `b` as fit, `cols` of which exist: panels of `width` columns, in each step after
 /// step; missing columns may be anything.
@@ -33,6 +33,7 @@ struct PackRight<'a, T, const WIDTH: usize> {
 
 impl<T: GemmElement, const WIDTH: usize> Kernel for PackRight<'_, T, WIDTH> {
     type Output = ();
+    const COPIES: Copies = T::COPIES;
 
     #[inline(always)]
     fn run<A: Arch>(self) {

@@ -97,7 +97,7 @@ struct ArgRows<'a, T, E> {
 
 impl<T: Number, E: Extremum<T>> Kernel for ArgRows<'_, T, E> {
     type Output = ();
-    const COPIES: Copies = T::COPIES;
+    const COPIES: Copies = T::COPIES.at_most_two();
     #[inline(always)]
     fn run<A: Arch>(self) {
         let _ = self.extremum;
@@ -127,7 +127,7 @@ struct ArgColumns<'a, T, E> {
 
 impl<T: Number, E: Extremum<T>> Kernel for ArgColumns<'_, T, E> {
     type Output = ();
-    const COPIES: Copies = T::COPIES;
+    const COPIES: Copies = T::COPIES.at_most_two();
     #[inline(always)]
     fn run<A: Arch>(self) {
         let _ = self.extremum;

@@ -96,7 +96,7 @@ struct Tile<'a, T, U, F, G> {
 
 impl<T: Number, U, F: Fold<T>, G: Fn(F::Wide) -> U> Kernel for Tile<'_, T, U, F, G> {
     type Output = ();
-    const COPIES: Copies = T::COPIES;
+    const COPIES: Copies = T::COPIES.at_most_two();
     #[inline(always)]
     fn run<A: Arch>(self) {
         let Self { fold, x, stride, height, out, finish } = self;

@@ -63,7 +63,7 @@ struct Moments<'a, T> {
 
 impl<T: Real> Kernel for Moments<'_, T> {
     type Output = (f64, f64);
-    const COPIES: Copies = T::COPIES;
+    const COPIES: Copies = T::COPIES.at_most_two();
     #[inline(always)]
     fn run<A: Arch>(self) -> (f64, f64) {
         let count = self.x.len() as f64;

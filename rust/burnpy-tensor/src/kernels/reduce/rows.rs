@@ -58,7 +58,7 @@ struct Slice<'a, T, F> {
 
 impl<T: Number, F: Fold<T>> Kernel for Slice<'_, T, F> {
     type Output = F::Wide;
-    const COPIES: Copies = T::COPIES;
+    const COPIES: Copies = T::COPIES.at_most_two();
     #[inline(always)]
     fn run<A: Arch>(self) -> F::Wide {
         fold_slice::<A, T, F>(self.fold, self.x)
@@ -74,7 +74,7 @@ struct Rows<'a, T, F> {
 
 impl<T: Number, F: Fold<T>> Kernel for Rows<'_, T, F> {
     type Output = ();
-    const COPIES: Copies = T::COPIES;
+    const COPIES: Copies = T::COPIES.at_most_two();
     #[inline(always)]
     fn run<A: Arch>(self) {
         for (y, x) in self.out.iter_mut().zip(self.x.chunks_exact(self.columns)) {
