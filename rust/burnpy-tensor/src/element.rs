@@ -149,6 +149,18 @@ impl Kind {
 /// The dtype of boolean tensors in memory.
 pub const BOOL: DType = DType::Bool(BoolStore::Native);
 
+/// The integer that a narrow one is computed in, or `None` for what is computed in itself. Sums, differences, products,
+/// quotients and comparisons come out as the narrow one's: it holds all of its numbers, and wraps where that would.
+///
+/// Each type of its own would be a copy of every loop, half of the library for what hardly anybody adds up.
+pub(crate) const fn wide(dtype: DType) -> Option<DType> {
+    match dtype {
+        DType::I8 | DType::I16 | DType::U8 | DType::U16 => Some(DType::I32),
+        DType::U32 => Some(DType::U64),
+        _ => None,
+    }
+}
+
 /// `dispatch_float!(dtype, T => expression, else => otherwise)`: the expression with `T` = `f32` or `f64`. Half
 /// precision never gets here: operations compute it in f32.
 #[macro_export]
@@ -183,6 +195,16 @@ macro_rules! dispatch_int {
     ($dtype:expr, $T:ident => $body:expr, else => $otherwise:expr) => {
         $crate::dispatch_int!(@arms $dtype, $T, $body, $otherwise,
             I64 i64, I32 i32, I16 i16, I8 i8, U64 u64, U32 u32, U16 u16, U8 u8)
+    };
+}
+
+/// `dispatch_wide!(dtype, T => expression, else => otherwise)`: floats (not half precision) and the integers that
+/// arithmetic is compiled for; see [`wide`].
+#[macro_export]
+macro_rules! dispatch_wide {
+    ($dtype:expr, $T:ident => $body:expr, else => $otherwise:expr) => {
+        $crate::dispatch_float!($dtype, $T => $body, else =>
+            $crate::dispatch_int!(@arms $dtype, $T, $body, $otherwise, I64 i64, I32 i32, U64 u64))
     };
 }
 

@@ -1,15 +1,16 @@
 //! One element type to another.
 
 use burnpy_buffer::{DType, Pod};
+use half::{bf16, f16};
 
 use super::quantized::dequantize;
 use crate::autodiff::record;
+use crate::dispatch_stored;
 use crate::element::{BOOL, Element, Kind};
 use crate::error::{Error, Result};
 use crate::parallel;
 use crate::tensor::Tensor;
 use crate::value::Value;
-use crate::{dispatch_stored, element};
 
 /// Elements that a task converts.
 const CHUNK: usize = 64 << 10;
@@ -45,25 +46,86 @@ pub(crate) fn cast_value(value: &Value, dtype: DType) -> Result<Value> {
         return Ok(value.relabelled(dtype));
     }
     let value = value.contiguous();
-    let unknown =
-        |dtype: DType| Error::dtype("cast", format_args!("cannot cast to or from {}", dtype.name()));
-    dispatch_stored!(from, T => {
-        let x = value.as_slice::<T>().expect("contiguous");
-        dispatch_stored!(dtype, R => {
-            Value::build_as(dtype, value.shape(), |out: &mut [R]| {
-                if dtype == BOOL {
-                    convert(x, out, |x: T| R::from_i64(i64::from(x != T::ZERO)));
-                } else if element::Kind::of(from) == Kind::Float {
-                    convert(x, out, |x: T| R::from_f64(x.to_f64()));
-                } else if from == DType::U64 {
-                    // Above 2^63, `to_i64` wraps to what would be a negative float.
-                    convert(x, out, |x: T| R::from_u64(x.to_i64() as u64));
-                } else {
-                    convert(x, out, |x: T| R::from_i64(x.to_i64()));
-                }
-            })
-        }, else => Err(unknown(dtype)))
-    }, else => Err(unknown(from)))
+    if let Some(cast) = common(&value, dtype) {
+        return cast;
+    }
+    let unknown = Error::dtype("cast", format_args!("cannot cast to or from {}", dtype.name()));
+    let wide = dispatch_stored!(from, T => loader::<T>(&value, from), else => return Err(unknown));
+    dispatch_stored!(dtype, R => {
+        Value::build_as(dtype, value.shape(), |out: &mut [R]| match &wide {
+            Wide::Float(load) if dtype == BOOL => through(out, load, |x| R::from_i64(i64::from(x != 0.0))),
+            Wide::Float(load) => through(out, load, R::from_f64),
+            Wide::Int(load) if dtype == BOOL => through(out, load, |x| R::from_i64(i64::from(x != 0))),
+            // Above 2^63 an `i64` is what would be a negative float.
+            Wide::Int(load) if from == DType::U64 => through(out, load, |x| R::from_u64(x as u64)),
+            Wide::Int(load) => through(out, load, R::from_i64),
+        })
+    }, else => Err(unknown))
+}
+
+/// The casts that training and data are full of, each in one loop. Any pair of its own would be two hundred loops.
+fn common(value: &Value, dtype: DType) -> Option<Result<Value>> {
+    macro_rules! pairs {
+        ($($from:ident $T:ty => $to:ident $R:ty: $f:expr;)*) => {
+            match (value.dtype(), dtype) {
+                $((DType::$from, DType::$to) => {
+                    let x = value.as_slice::<$T>().expect("contiguous");
+                    Some(Value::build_as(dtype, value.shape(), |out: &mut [$R]| convert(x, out, $f)))
+                })*
+                _ => None,
+            }
+        };
+    }
+    pairs! {
+        F16 f16 => F32 f32: f16::to_f32;
+        F32 f32 => F16 f16: f16::from_f32;
+        BF16 bf16 => F32 f32: bf16::to_f32;
+        F32 f32 => BF16 bf16: bf16::from_f32;
+        F64 f64 => F32 f32: |x| x as f32;
+        F32 f32 => F64 f64: f64::from;
+        U8 u8 => F32 f32: f32::from;
+        I32 i32 => F32 f32: |x| x as f32;
+        I64 i64 => F32 f32: |x| x as f32;
+        I64 i64 => I32 i32: |x| x as i32;
+        I32 i32 => I64 i64: i64::from;
+        U8 u8 => I32 i32: i32::from;
+    }
+}
+
+/// Writes elements from an index on as doubles or integers of 64 bits.
+enum Wide<'a> {
+    Float(Load<'a, f64>),
+    Int(Load<'a, i64>),
+}
+
+type Load<'a, W> = Box<dyn Fn(usize, &mut [W]) + Sync + 'a>;
+
+fn loader<T: Element>(value: &Value, from: DType) -> Wide<'_> {
+    let x = value.as_slice::<T>().expect("contiguous");
+    if Kind::of(from) == Kind::Float {
+        return Wide::Float(Box::new(|at, out| {
+            out.iter_mut().zip(&x[at..]).for_each(|(out, x)| *out = x.to_f64());
+        }));
+    }
+    Wide::Int(Box::new(|at, out| out.iter_mut().zip(&x[at..]).for_each(|(out, x)| *out = x.to_i64())))
+}
+
+/// Elements that are converted at once, on their way through the first cache.
+const BLOCK: usize = 512;
+
+fn through<W: Copy + Default, R: Pod>(
+    out: &mut [R],
+    load: &(dyn Fn(usize, &mut [W]) + Sync),
+    f: impl Fn(W) -> R + Copy + Send + Sync,
+) {
+    parallel::chunks_mut(out, CHUNK, |i, part| {
+        let mut buffer = [W::default(); BLOCK];
+        for (k, block) in part.chunks_mut(BLOCK).enumerate() {
+            let wide = &mut buffer[..block.len()];
+            load(i * CHUNK + k * BLOCK, wide);
+            block.iter_mut().zip(wide.iter()).for_each(|(out, &x)| *out = f(x));
+        }
+    });
 }
 
 fn convert<T: Pod, R: Pod>(x: &[T], out: &mut [R], f: impl Fn(T) -> R + Copy + Send + Sync) {
@@ -74,8 +136,6 @@ fn convert<T: Pod, R: Pod>(x: &[T], out: &mut [R], f: impl Fn(T) -> R + Copy + S
 
 #[cfg(test)]
 mod tests {
-    use half::bf16;
-
     use super::*;
 
     #[test]

@@ -7,16 +7,16 @@ use super::cast::cast_value;
 use super::elementwise::{Operation, all_numbers, no_arithmetic, only_floats};
 use super::half::is_half;
 use super::scalar::Scalar;
-use crate::element::BOOL;
+use crate::element::{BOOL, wide};
 use crate::error::Result;
 use crate::kernels::map;
 use crate::kernels::ops::formula::{IsClose, IsFinite, IsInfinite};
 use crate::kernels::ops::{self, BinaryOp, UnaryOp};
 use crate::tensor::Tensor;
 use crate::value::Value;
-use crate::{dispatch_float, dispatch_number};
+use crate::{dispatch_float, dispatch_wide};
 
-all_numbers!(Comparison = BinaryOp -> u8: f32 f64 i8 i16 i32 i64 u8 u16 u32 u64);
+all_numbers!(Comparison = BinaryOp -> u8: f32 f64 i32 i64 u64);
 
 /// Comparisons as lines: name, name with a number, operation.
 macro_rules! comparisons {
@@ -115,6 +115,11 @@ fn widened(value: &Value) -> Result<Value> {
     if is_half(value.dtype()) { cast_value(value, DType::F32) } else { Ok(value.clone()) }
 }
 
+/// The dtype that one is compared in.
+fn computed(dtype: DType) -> DType {
+    if is_half(dtype) { DType::F32 } else { wide(dtype).unwrap_or(dtype) }
+}
+
 /// Booleans are compared as bytes, for equality only.
 fn comparable(operation: &'static str, dtype: DType) -> DType {
     if dtype == BOOL && matches!(operation, "equal" | "not_equal" | "equal_scalar" | "not_equal_scalar") {
@@ -125,16 +130,20 @@ fn comparable(operation: &'static str, dtype: DType) -> DType {
 
 fn compare(operation: &'static str, a: &Value, b: &Value, op: impl Comparison) -> Result<Value> {
     let dtype = comparable(operation, same_dtype(operation, a, b)?);
-    let (a, b) = (widened(a)?, widened(b)?);
-    dispatch_number!(if is_half(dtype) { DType::F32 } else { dtype }, T => {
+    let computed = computed(dtype);
+    let (a, b) = (cast_value(a, computed)?, cast_value(b, computed)?);
+    dispatch_wide!(computed, T => {
         zip_with::<T, u8>(operation, (&a, &b), BOOL, op)
     }, else => Err(no_arithmetic(operation, dtype)))
 }
 
 fn compare_scalar(operation: &'static str, x: &Value, number: Scalar, op: impl Comparison) -> Result<Value> {
     let number = if x.dtype() == BOOL { Scalar::Int(number.to_bool(operation)?.into()) } else { number };
-    let (dtype, x) = (comparable(operation, x.dtype()), widened(x)?);
-    dispatch_number!(if is_half(dtype) { DType::F32 } else { dtype }, T => {
+    let dtype = comparable(operation, x.dtype());
+    number.check(operation, dtype)?;
+    let computed = computed(dtype);
+    let x = if dtype == computed { x.clone() } else { cast_value(x, computed)? };
+    dispatch_wide!(computed, T => {
         zip_number::<T, u8>(operation, &x, number.to(operation)?, BOOL, op)
     }, else => Err(no_arithmetic(operation, dtype)))
 }

@@ -3,16 +3,18 @@
 use burnpy_buffer::{DType, Pod};
 
 use super::broadcast::{same_dtype, sum_to, with_dense_order, zip_number, zip_with};
+use super::cast::cast_value;
 use super::half::via_f32;
 use super::scalar::Scalar;
 use crate::autodiff::record;
+use crate::element::wide;
 use crate::error::{Error, Result};
 use crate::kernels::map;
 use crate::kernels::ops::{self, BinaryOp, UnaryOp};
 use crate::kernels::strided::copy_strided;
 use crate::tensor::Tensor;
 use crate::value::Value;
-use crate::{dispatch_float, dispatch_int, dispatch_number};
+use crate::{dispatch_float, dispatch_int, dispatch_wide};
 
 /// An operation of one float, of both widths.
 pub(crate) trait FloatUnary: UnaryOp<f32> + UnaryOp<f64> + 'static {}
@@ -40,8 +42,8 @@ pub(crate) use all_numbers;
 /// What any operation is.
 pub(crate) trait Operation: Copy + Send + Sync + 'static {}
 impl<O: Copy + Send + Sync + 'static> Operation for O {}
-all_numbers!(NumberUnary = UnaryOp: f32 f64 i8 i16 i32 i64 u8 u16 u32 u64);
-all_numbers!(NumberBinary = BinaryOp: f32 f64 i8 i16 i32 i64 u8 u16 u32 u64);
+all_numbers!(NumberUnary = UnaryOp: f32 f64 i32 i64 u64);
+all_numbers!(NumberBinary = BinaryOp: f32 f64 i32 i64 u64);
 all_numbers!(IntegerBinary = BinaryOp: i8 i16 i32 i64 u8 u16 u32 u64);
 
 /// Which value the way back needs.
@@ -95,7 +97,10 @@ pub(crate) fn map_floats(operation: &'static str, x: &Value, op: impl FloatUnary
 /// `op` of each element of numbers.
 pub(crate) fn map_numbers(operation: &'static str, x: &Value, op: impl NumberUnary) -> Result<Value> {
     let dtype = x.dtype();
-    dispatch_number!(dtype, T => with_dense_order(x, |x| {
+    if let Some(wide) = wide(dtype) {
+        return cast_value(&map_numbers(operation, &cast_value(x, wide)?, op)?, dtype);
+    }
+    dispatch_wide!(dtype, T => with_dense_order(x, |x| {
         let dense = x.contiguous();
         let x = dense.as_slice::<T>().expect("contiguous");
         Value::build_as(dtype, dense.shape(), |out: &mut [T]| map::unary(op, x, out))
@@ -132,7 +137,11 @@ pub(crate) fn zip_numbers(
     op: impl NumberBinary,
 ) -> Result<Value> {
     let dtype = same_dtype(operation, a, b)?;
-    dispatch_number!(dtype, T => zip_with::<T, T>(operation, (a, b), dtype, op), else => Err(no_arithmetic(operation, dtype)))
+    if let Some(wide) = wide(dtype) {
+        let (a, b) = (cast_value(a, wide)?, cast_value(b, wide)?);
+        return cast_value(&zip_numbers(operation, &a, &b, op)?, dtype);
+    }
+    dispatch_wide!(dtype, T => zip_with::<T, T>(operation, (a, b), dtype, op), else => Err(no_arithmetic(operation, dtype)))
 }
 
 /// `op(element, number)` of numbers.
@@ -143,7 +152,11 @@ pub(crate) fn zip_scalar(
     op: impl NumberBinary,
 ) -> Result<Value> {
     let dtype = x.dtype();
-    dispatch_number!(dtype, T => {
+    if let Some(wide) = wide(dtype) {
+        number.check(operation, dtype)?;
+        return cast_value(&zip_scalar(operation, &cast_value(x, wide)?, number, op)?, dtype);
+    }
+    dispatch_wide!(dtype, T => {
         zip_number::<T, T>(operation, x, number.to(operation)?, dtype, op)
     }, else => Err(no_arithmetic(operation, dtype)))
 }

@@ -2,6 +2,7 @@
 
 use burnpy_buffer::DType;
 
+use crate::dispatch_int;
 use crate::element::{BOOL, Element, Kind};
 use crate::error::{Error, Result};
 
@@ -45,6 +46,14 @@ impl Scalar {
             let name = T::DTYPE.name();
             Error::dtype(operation, format_args!("{self} is out of the range of {name}"))
         })
+    }
+
+    /// Whether the number goes with a dtype of integers.
+    ///
+    /// # Errors
+    /// As [`Scalar::to`].
+    pub(crate) fn check(self, operation: &'static str, dtype: DType) -> Result<()> {
+        dispatch_int!(dtype, T => self.to::<T>(operation).map(drop), else => Ok(()))
     }
 
     /// The number as a byte of a boolean tensor.
