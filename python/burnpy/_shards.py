@@ -5,20 +5,23 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burnpy import _core
+from burnpy._places import is_remote, place_of
 from burnpy.errors import TensorNotFound, ValidationError
 from burnpy.pack import AtomicFile
 
 if TYPE_CHECKING:
     from burnpy._core import Reader, TensorInfo, View
-    from burnpy._typing import Backend, PathLike
+    from burnpy._typing import Backend, PathLike, Place
     from burnpy.errors import Error
     from burnpy.pack import Limits, Scalar
+    from burnpy.storage.location import Location
+    from burnpy.storage.storage import Upload
 
 __all__ = ["ShardedReader", "save_sharded"]
 
@@ -36,7 +39,7 @@ _UNITS = {
 
 def save_sharded(
     tensors: Mapping[str, Any],
-    folder: str | os.PathLike[str],
+    folder: Place,
     max_shard_bytes: int | str = "5GB",
     *,
     metadata: Mapping[str, str] | None = None,
@@ -45,7 +48,7 @@ def save_sharded(
     name: str = "model",
     durable: bool = False,
     limits: Limits | None = None,
-) -> Path:
+) -> Path | Location:
     """Write tensors to several files and return the path of their index, which ``safe_open`` opens as one mapping.
 
     The files are ``model-00001-of-00003.bpk`` …, filled in the order of the mapping, and ``model.bpk.index.json``.
@@ -54,7 +57,7 @@ def save_sharded(
 
     Args:
         tensors: names to NumPy, torch or jax arrays, ``burnpy.pack.Tensor`` (deferred ones too) or lazy views.
-        folder: is made if it is not there.
+        folder: is made if it is not there; or a URL, to which the files are sent as they are drawn.
         max_shard_bytes: the most payload of a file, a number or a text like ``"500MB"`` or ``"2GiB"``; a tensor that is
             larger gets a file of its own.
         metadata: texts by key, kept in the first file.
@@ -76,34 +79,100 @@ def save_sharded(
         >>> sorted(os.listdir("checkpoint"))[:2]
         ['model-00001-of-00003.bpk', 'model-00002-of-00003.bpk']
     """
-    folder = Path(folder)
     _check_arguments(tensors, param_ids, name)
     entries = {key: _entry(key, value) for key, value in tensors.items()}
     shards = fill_shards(entries, num_bytes(max_shard_bytes))
     files = shard_names(name, _core.EXTENSION, len(shards))
     index = index_json(dict(zip(files, shards, strict=True)))
     ids = _split_ids(param_ids or {}, shards)
-    folder.mkdir(parents=True, exist_ok=True)
+    target = _target(folder, durable, limits)
     with ExitStack() as stack:
-        staged = []
+        staged: list[AtomicFile | Upload] = []
         for number, (file, shard) in enumerate(zip(files, shards, strict=True)):
-            is_first = number == 0
-            scratch = _core.stage_file(
-                shard,
-                folder / file,
-                metadata if is_first else None,
-                scalars=scalars if is_first else None,
-                param_ids=ids[number],
-                durable=durable,
-                limits=limits,
-            )
-            staged.append(stack.enter_context(scratch))
-        staged.append(stack.enter_context(AtomicFile(folder / index_name(name), durable=durable)))
-        staged[-1].write(index)
-        for scratch in staged:
+            texts, numbers = (metadata, scalars) if number == 0 else (None, None)
+            scratch: AtomicFile | Upload = target.stage(file, shard, texts, numbers, ids[number])
+            stack.enter_context(scratch)
+            staged.append(scratch)
+        last = target.create(index_name(name))
+        stack.enter_context(last)
+        last.write(index)
+        for scratch in [*staged, last]:
             scratch.commit()
-    delete_others(folder, name, _core.EXTENSION, files)
-    return folder / index_name(name)
+    target.delete_others(name, files)
+    return target.place(index_name(name))
+
+
+def _target(folder: Place, durable: bool, limits: Limits | None) -> _Folder | _RemoteFolder:
+    place = place_of(folder)
+    return _RemoteFolder(place, limits) if is_remote(place) else _Folder(Path(place), durable, limits)
+
+
+class _Folder:
+    """A folder that a set is written to."""
+
+    def __init__(self, folder: Path, durable: bool, limits: Limits | None) -> None:
+        self._folder, self._durable, self._limits = folder, durable, limits
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def place(self, file: str) -> Path:
+        return self._folder / file
+
+    def create(self, file: str) -> AtomicFile:
+        return AtomicFile(self._folder / file, durable=self._durable)
+
+    def stage(
+        self,
+        file: str,
+        tensors: Mapping[str, Any],
+        metadata: Mapping[str, str] | None,
+        scalars: Mapping[str, Any] | None,
+        param_ids: Mapping[str, int],
+    ) -> AtomicFile:
+        return _core.stage_file(
+            tensors,
+            self._folder / file,
+            metadata,
+            scalars=scalars,
+            param_ids=param_ids,
+            durable=self._durable,
+            limits=self._limits,
+        )
+
+    def delete_others(self, name: str, files: Iterable[str]) -> None:
+        delete_others(self._folder, name, _core.EXTENSION, files)
+
+
+class _RemoteFolder:
+    """The same in a store."""
+
+    def __init__(self, folder: Location, limits: Limits | None) -> None:
+        self._folder, self._limits = folder, limits
+
+    def place(self, file: str) -> Location:
+        return self._folder.child(file)
+
+    def create(self, file: str) -> Upload:
+        return self._folder.child(file).create()
+
+    def stage(
+        self,
+        file: str,
+        tensors: Mapping[str, Any],
+        metadata: Mapping[str, str] | None,
+        scalars: Mapping[str, Any] | None,
+        param_ids: Mapping[str, int],
+    ) -> Upload:
+        from burnpy.storage.whole import stage
+
+        writer = _core.plan_file(tensors, metadata, scalars=scalars, param_ids=param_ids, limits=self._limits)
+        return stage(writer, self._folder.child(file))
+
+    def delete_others(self, name: str, files: Iterable[str]) -> None:
+        kept = set(files)
+        for old in list(self._folder.list()):
+            file = old.key.rpartition("/")[2]
+            if file not in kept and _is_shard(file, name, _core.EXTENSION):
+                self._folder.child(file).delete()
 
 
 def _check_arguments(tensors: object, param_ids: object, name: object) -> None:
@@ -195,14 +264,17 @@ def _split_ids(param_ids: Mapping[str, int], shards: Iterable[Mapping[str, Any]]
 
 def delete_others(folder: PathLike, name: str, extension: str, files: Iterable[str]) -> None:
     """Delete the files of an older set that are not among the new ones."""
-    pattern = re.compile(rf"{re.escape(name)}-\d{{5}}-of-\d{{5}}\.{re.escape(extension)}")
     try:
         there = os.listdir(folder)
     except PermissionError:
         return  # a folder that may be written and not looked into; the new set is whole without this
     for old in set(there).difference(files):
-        if pattern.fullmatch(old):
+        if _is_shard(old, name, extension):
             Path(folder, old).unlink(missing_ok=True)
+
+
+def _is_shard(file: str, name: str, extension: str) -> bool:
+    return bool(re.fullmatch(rf"{re.escape(name)}-\d{{5}}-of-\d{{5}}\.{re.escape(extension)}", file))
 
 
 class ShardedReader:
@@ -221,18 +293,18 @@ class ShardedReader:
         ValidationError: the index is none, leads out of its folder, or does not agree with the files.
     """
 
-    def __init__(self, filename: PathLike, *, backend: Backend, strict: bool, private: bool) -> None:
-        self._path = os.path.abspath(filename)
+    def __init__(self, filename: Place, *, backend: Backend, strict: bool, private: bool) -> None:
+        place = place_of(filename)
+        self._path = str(place) if is_remote(place) else os.path.abspath(place)
+        self._location: Location | None = place if is_remote(place) else None
         self._is_closed = False
         self._homes: dict[str, Reader] = {}
-        weight_map = _read_index(self._path)
+        weight_map = _read_index(self._path, self._location)
         with ExitStack() as stack:
-            self._readers = [
-                stack.enter_context(self._open_shard(file, backend, strict, private))
-                for file in sorted(set(weight_map.values())) or self._only_file()
-            ]
-            by_file = {os.path.basename(str(reader.path)): reader for reader in self._readers}
-            for file, reader in by_file.items():
+            files = sorted(set(weight_map.values())) or self._only_file()
+            opened = self._open_all(files, lambda file: self._open_shard(file, backend, strict, private))
+            self._readers = [stack.enter_context(reader) for reader in opened]
+            for file, reader in zip(files, self._readers, strict=True):
                 self._homes.update(dict.fromkeys(_names_in(file, reader, weight_map, self._path), reader))
             stack.pop_all()
 
@@ -243,9 +315,25 @@ class ShardedReader:
             return []
         name = os.path.basename(self._path).removesuffix(ending)
         files = shard_names(name, _core.EXTENSION, 1)
+        if self._location is not None:
+            return files if self._location.sibling(files[0]).exists() else []
         return files if os.path.exists(os.path.join(os.path.dirname(self._path), files[0])) else []
 
+    def _open_all(self, files: Sequence[str], open_shard: Callable[[str], Reader]) -> Iterator[Reader]:
+        """The readers one by one; over a network the answers of several files are waited for at once."""
+        if self._location is None:
+            yield from map(open_shard, files)
+            return
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(self._location.transfer.max_requests) as pool:
+            yield from pool.map(open_shard, files)
+
     def _open_shard(self, file: str, backend: Backend, strict: bool, private: bool) -> Reader:
+        if self._location is not None:
+            from burnpy.storage.whole import reader_at
+
+            return reader_at(self._location.sibling(file), strict=strict)
         path = os.path.join(os.path.dirname(self._path), file)
         return _core.Reader._reopen(path, strict, None, backend, private)
 
@@ -278,6 +366,14 @@ class ShardedReader:
 
     def _arrays(self, *, copy: bool) -> dict[str, Any]:
         return _merged(reader._arrays(copy=copy) for reader in self._readers)
+
+    def _arrays_of(self, names: list[str]) -> dict[str, Any]:
+        homes: dict[int, tuple[Reader, list[str]]] = {}
+        for name in names:
+            reader = self._home(name)
+            homes.setdefault(id(reader), (reader, []))[1].append(name)
+        found = _merged(reader._arrays_of(own) for reader, own in homes.values())
+        return {name: found[name] for name in names}
 
     def _capsules(self, *, copy: bool) -> dict[str, Any]:
         return _merged(reader._capsules(copy=copy) for reader in self._readers)
@@ -313,11 +409,11 @@ class ShardedReader:
         return f"<{len(self._homes)} tensors in {len(self._readers)} files of {self._path}>"
 
 
-def _read_index(path: str) -> dict[str, str]:
+def _read_index(path: str, location: Location | None) -> dict[str, str]:
     """The index's map of tensors to files, none of which leads out of the index's folder."""
     try:
-        with open(path, encoding="utf-8") as file:
-            weight_map = json.load(file)["weight_map"]
+        data = Path(path).read_bytes() if location is None else bytes(location.read())
+        weight_map = json.loads(data)["weight_map"]
         named = dict(weight_map.items())
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValidationError(f"{path}: not an index of a sharded model: {error}", path=path) from error

@@ -40,6 +40,7 @@ __all__ = [
     "ScalarConversionError",
     "ShapeError",
     "SqliteDatasetError",
+    "StorageError",
     "StoreError",
     "TensorBytesSizeMismatch",
     "TensorError",
@@ -154,7 +155,7 @@ class IoError(Error, OSError):
         return _restore_io, (type(self), self.args, state)
 
 
-def _restore_io(cls: type[IoError], args: tuple[Any, ...], fields: dict[str, Any]) -> IoError:
+def _restore_io(cls: type[BurnpyError], args: tuple[Any, ...], fields: dict[str, Any]) -> BurnpyError:
     error = cls.__new__(cls, *args)
     error.args = args
     for name, value in fields.items():
@@ -246,6 +247,45 @@ class SafetensorsStoreError(StoreError):
 
 class PytorchStoreError(StoreError):
     """A ``PytorchStore`` failed: ``Reader``, ``Io``, ``TensorNotFound``, ``ValidationFailed`` or ``Other``."""
+
+
+class StorageError(BurnpyError, OSError):
+    """A store did not answer a request as it should. What is missing or forbidden is told by Python's own errors.
+
+    Attributes:
+        url: the object.
+        start: the first byte that was asked for, or ``None``.
+        stop: the first byte behind, or ``None``.
+        status: the status of the answer, or ``None`` where there was none.
+        transient: whether another attempt may help; it was made, ``attempts`` times in all.
+        attempts: how often the request was sent.
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        url: str | None = None,
+        start: int | None = None,
+        stop: int | None = None,
+        status: int | None = None,
+        transient: bool = False,
+        errno: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.url = url
+        self.start = start
+        self.stop = stop
+        self.status = status
+        self.transient = transient
+        self.attempts = 1
+        self.errno = errno
+
+    def __str__(self) -> str:
+        return self.message if self.attempts == 1 else f"{self.message}, in {self.attempts} attempts"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore_io, (type(self), self.args, {**self.__dict__, "errno": self.errno})
 
 
 class RecordError(BurnpyError):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from burnpy import _core
+from burnpy._places import save_pack
 from burnpy.errors import DTypeError
 from burnpy.safe_open import for_copy, open_reader
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from typing_extensions import Buffer
 
-    from burnpy._typing import Backend, PathLike
+    from burnpy._typing import Backend, Place
     from burnpy.pack import Limits, Scalar
 
 __all__ = ["load", "load_file", "save", "save_file"]
@@ -23,7 +23,7 @@ __all__ = ["load", "load_file", "save", "save_file"]
 
 def save_file(
     tensors: Mapping[str, jax.Array | Any],
-    filename: str | os.PathLike[str],
+    filename: Place,
     metadata: Mapping[str, str] | None = None,
     *,
     scalars: Mapping[str, Scalar | bool | int | float] | None = None,
@@ -40,7 +40,7 @@ def save_file(
         >>> import jax.numpy
         >>> save_file({"w": jax.numpy.ones((2, 3), "bfloat16")}, "model.bpk", {"producer": "me"})
     """
-    _core.save_file(
+    save_pack(
         _entries(tensors),
         filename,
         metadata,
@@ -71,7 +71,7 @@ def save(
 
 @overload
 def load_file(
-    filename: PathLike,
+    filename: Place,
     device: str | int = "cpu",
     *,
     backend: Backend = "auto",
@@ -80,7 +80,7 @@ def load_file(
 ) -> dict[str, jax.Array]: ...
 @overload
 def load_file(
-    filename: PathLike,
+    filename: Place,
     device: str | int = "cpu",
     *,
     backend: Backend = "auto",
@@ -88,7 +88,7 @@ def load_file(
     with_metadata: Literal[True],
 ) -> tuple[dict[str, jax.Array], dict[str, str]]: ...
 def load_file(
-    filename: PathLike,
+    filename: Place,
     device: str | int = "cpu",
     *,
     backend: Backend = "auto",

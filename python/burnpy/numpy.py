@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from burnpy import _core
+from burnpy._places import save_pack
 from burnpy.safe_open import for_copy, open_reader
 
 if TYPE_CHECKING:
     import numpy as np
     from typing_extensions import Buffer
 
-    from burnpy._typing import Backend, PathLike
+    from burnpy._typing import Backend, Place
     from burnpy.pack import Limits, Scalar
 
 __all__ = ["load", "load_file", "save", "save_file"]
@@ -21,7 +21,7 @@ __all__ = ["load", "load_file", "save", "save_file"]
 
 def save_file(
     tensors: Mapping[str, Any],
-    filename: str | os.PathLike[str],
+    filename: Place,
     metadata: Mapping[str, str] | None = None,
     *,
     scalars: Mapping[str, Scalar | bool | int | float] | None = None,
@@ -37,7 +37,8 @@ def save_file(
     Args:
         tensors: names to arrays, ``burnpy.pack.Tensor`` (deferred ones too) or lazy views. Values that are no arrays
             keep the dtype and the parameter id that they have.
-        filename: used as it is; an old file keeps its mode, a symbolic link is followed.
+        filename: a path, used as it is (an old file keeps its mode, a symbolic link is followed); or a URL, a file
+            object, or a place of ``burnpy.storage.at``.
         metadata: texts by key; their order does not matter.
         scalars: ``burnpy.pack.Scalar``, or Python values (``int`` becomes UInt if it is not negative, else Int).
         param_ids: ids of parameters by tensor name.
@@ -54,7 +55,7 @@ def save_file(
         >>> import numpy as np
         >>> save_file({"w": np.ones((2, 3), np.float32)}, "model.bpk", {"producer": "me"}, scalars={"step": 3})
     """
-    _core.save_file(
+    save_pack(
         tensors,
         filename,
         metadata,
@@ -85,7 +86,7 @@ def save(
 
 @overload
 def load_file(
-    filename: PathLike,
+    filename: Place,
     *,
     backend: Backend = "auto",
     copy: bool = False,
@@ -93,10 +94,10 @@ def load_file(
 ) -> dict[str, np.ndarray[Any, Any]]: ...
 @overload
 def load_file(
-    filename: PathLike, *, backend: Backend = "auto", copy: bool = False, with_metadata: Literal[True]
+    filename: Place, *, backend: Backend = "auto", copy: bool = False, with_metadata: Literal[True]
 ) -> tuple[dict[str, np.ndarray[Any, Any]], dict[str, str]]: ...
 def load_file(
-    filename: PathLike, *, backend: Backend = "auto", copy: bool = False, with_metadata: bool = False
+    filename: Place, *, backend: Backend = "auto", copy: bool = False, with_metadata: bool = False
 ) -> dict[str, np.ndarray[Any, Any]] | tuple[dict[str, np.ndarray[Any, Any]], dict[str, str]]:
     """All arrays of a file, in data order.
 
@@ -106,7 +107,8 @@ def load_file(
     a sound file are 0 and 1.
 
     Args:
-        filename: the file, or the index of a sharded model; if nothing is there, ``.bpk`` is appended.
+        filename: the file or a URL, or the index of a sharded model; if nothing is there, ``.bpk`` is appended. What
+            comes over a network comes at once, in several requests.
         backend: ``"pread"`` reads everything into memory instead of mapping the file, ``"auto"`` maps where possible.
         copy: read everything into memory that is writable and the arrays' own.
         with_metadata: return ``(arrays, metadata)``.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from os import fspath
 
 from burnpy._core import Reader, View
+from burnpy._places import is_remote, place_of
 
 # As `typing.TYPE_CHECKING`, without the import, which would be half the time of `import burnpy`.
 TYPE_CHECKING = False
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from burnpy._core import TensorInfo
     from burnpy._shards import ShardedReader
-    from burnpy._typing import Backend, Framework, PathLike
+    from burnpy._typing import Backend, Framework, Place
 
 __all__ = ["Slice", "safe_open"]
 
@@ -39,8 +40,10 @@ class safe_open(Mapping[str, View]):
     it is touched; ``backend="pread"`` gives an error instead.
 
     Args:
-        filename: the file; if nothing is there, ``.bpk`` is appended. The index of a sharded model
-            (``model.bpk.index.json``) opens as one mapping over all its files.
+        filename: the file, a URL, a file object or a place of ``burnpy.storage.at``; if nothing is there, ``.bpk`` is
+            appended. The index of a sharded model
+            (``model.bpk.index.json``) opens as one mapping over all its files. Over a network a view is one request
+            whenever it is used; ``get_tensors`` asks for many at once.
         framework: ``"numpy"``, ``"torch"`` or ``"jax"``, or safetensors' ``"np"``, ``"pt"``, ``"flax"``.
         device: where the framework's tensors go.
         backend: ``"mmap"``, ``"pread"``, or ``"auto"``: mapped where possible.
@@ -63,7 +66,7 @@ class safe_open(Mapping[str, View]):
 
     def __init__(
         self,
-        filename: PathLike,
+        filename: Place,
         framework: Framework = "numpy",
         device: str | int = "cpu",
         *,
@@ -104,6 +107,16 @@ class safe_open(Mapping[str, View]):
         from burnpy.jax import _on_device as jax_on_device
 
         return jax_on_device(view.jax(), self._device)
+
+    def get_tensors(self, names: Iterable[str]) -> dict[str, Any]:
+        """Several tensors of the framework, in the order of the names; over a network they come together.
+
+        Raises:
+            TensorNotFound: as ``get_tensor``.
+        """
+        if self._framework == "numpy":
+            return self._reader._arrays_of(list(names))
+        return {name: self.get_tensor(name) for name in names}
 
     def get_slice(self, name: str) -> Slice:
         """A tensor of which parts are read, as tensors of the framework."""
@@ -192,17 +205,22 @@ class Slice:
 
 
 def open_reader(
-    filename: PathLike, *, backend: Backend, strict: bool = False, private: bool = False
+    filename: Place, *, backend: Backend, strict: bool = False, private: bool = False
 ) -> Reader | ShardedReader:
     """The reader of a file, or of the files of an index."""
-    path = fspath(filename)
+    place = place_of(filename)
+    path = str(place) if is_remote(place) else fspath(place)
     if not isinstance(path, str):
         raise TypeError(f"filename must be a str or a path of str, got {type(path).__name__} {path!r}")
     if path.endswith(".index.json"):
         from burnpy._shards import ShardedReader
 
-        return ShardedReader(filename, backend=backend, strict=strict, private=private)
-    return Reader._find(filename, backend=backend, strict=strict, private=private)
+        return ShardedReader(place, backend=backend, strict=strict, private=private)
+    if is_remote(place):
+        from burnpy.storage.whole import reader_of
+
+        return reader_of(place, strict=strict)
+    return Reader._find(place, backend=backend, strict=strict, private=private)
 
 
 def for_copy(backend: Backend) -> Backend:

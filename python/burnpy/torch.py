@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from burnpy import _core
+from burnpy._places import save_pack
 from burnpy.errors import DTypeError
 from burnpy.safe_open import for_copy, open_reader
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import torch
     from typing_extensions import Buffer
 
-    from burnpy._typing import Backend, PathLike
+    from burnpy._typing import Backend, Place
     from burnpy.pack import Limits, Scalar
 
 __all__ = ["load", "load_file", "load_model", "save", "save_file", "save_model"]
@@ -22,7 +22,7 @@ __all__ = ["load", "load_file", "load_model", "save", "save_file", "save_model"]
 
 def save_file(
     tensors: Mapping[str, torch.Tensor | Any],
-    filename: str | os.PathLike[str],
+    filename: Place,
     metadata: Mapping[str, str] | None = None,
     *,
     scalars: Mapping[str, Scalar | bool | int | float] | None = None,
@@ -52,7 +52,7 @@ def save_file(
         >>> import torch
         >>> save_file({"w": torch.ones(2, 3, dtype=torch.bfloat16).T}, "model.bpk", {"producer": "me"})
     """
-    _core.save_file(
+    save_pack(
         _entries(tensors),
         filename,
         metadata,
@@ -83,7 +83,7 @@ def save(
 
 @overload
 def load_file(
-    filename: PathLike,
+    filename: Place,
     device: str | int = "cpu",
     *,
     backend: Backend = "auto",
@@ -92,7 +92,7 @@ def load_file(
 ) -> dict[str, torch.Tensor]: ...
 @overload
 def load_file(
-    filename: PathLike,
+    filename: Place,
     device: str | int = "cpu",
     *,
     backend: Backend = "auto",
@@ -100,7 +100,7 @@ def load_file(
     with_metadata: Literal[True],
 ) -> tuple[dict[str, torch.Tensor], dict[str, str]]: ...
 def load_file(
-    filename: PathLike,
+    filename: Place,
     device: str | int = "cpu",
     *,
     backend: Backend = "auto",
@@ -164,7 +164,7 @@ def _on_device(tensor: torch.Tensor, device: str | int) -> torch.Tensor:
 
 def save_model(
     model: torch.nn.Module,
-    filename: str | os.PathLike[str],
+    filename: Place,
     metadata: Mapping[str, str] | None = None,
     force_contiguous: bool = True,
     *,
@@ -221,7 +221,7 @@ def ties_of(state: Mapping[str, torch.Tensor]) -> list[list[str]]:
 
 def load_model(
     model: torch.nn.Module,
-    filename: str | os.PathLike[str],
+    filename: Place,
     strict: bool = True,
     device: str | int = "cpu",
 ) -> tuple[set[str], list[str]]:
@@ -265,9 +265,7 @@ def load_model(
     if strict and unexpected:
         problems.append(f"not in the model: {', '.join(unexpected)}")
     if problems:
-        raise RuntimeError(
-            f"{os.fspath(filename)} does not fit {type(model).__name__}:\n  " + "\n  ".join(problems)
-        )
+        raise RuntimeError(f"{filename} does not fit {type(model).__name__}:\n  " + "\n  ".join(problems))
     model.load_state_dict({name: found[name] for name in state if name in found}, strict=False)
     return set(missing), unexpected
 

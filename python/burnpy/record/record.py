@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from burnpy import pack
+from burnpy._places import is_remote, place_of
 from burnpy.errors import RecordIoError
 from burnpy.pack import Reader, Scalar, Writer
 
 if TYPE_CHECKING:
-    from burnpy._typing import PathLike
+    from burnpy._typing import Place
 
 __all__ = ["Record"]
 
@@ -27,33 +28,48 @@ class Record:
     """
 
     def save(
-        self, path: PathLike, *, overwrite: bool = True, auto_extension: bool = True, durable: bool = True
+        self, path: Place, *, overwrite: bool = True, auto_extension: bool = True, durable: bool = True
     ) -> None:
         """Write a file, whole or not at all.
 
         Args:
-            path: where; ``.bpk`` is appended to a name without extension.
+            path: where: a path, a URL, a file object; ``.bpk`` is appended to a name without extension.
             overwrite: whether a file that is there is replaced. It may be the one that the record was loaded from.
             auto_extension: whether ``.bpk`` is appended.
             durable: whether to wait until the disk has it.
         """
+        place = place_of(path)
+        if is_remote(place):
+            from burnpy.storage.whole import write_pack
+
+            place = place.with_extension(pack.EXTENSION) if auto_extension else place
+            with _told():
+                write_pack(self._writer(), place, overwrite=overwrite)
+            return
         with _told():
             self._writer().auto_extension(auto_extension).overwrite(overwrite).write_to_file(
-                path, durable=durable
+                place, durable=durable
             )
 
     @classmethod
-    def load(cls, path: PathLike, *, auto_extension: bool = True) -> Self:
+    def load(cls, path: Place, *, auto_extension: bool = True) -> Self:
         """Open a file; tensors are read when they are used, and never copied before they are changed.
 
         Args:
             path: where; if nothing is there, it is tried with ``.bpk``. The index of a set of files is read as one.
+                What comes over a network comes at once, into memory.
             auto_extension: whether it is.
         """
+        place = place_of(path)
         with _told():
-            if str(path).endswith(_INDEX):
-                return cls._read(_set_of(path))
-            return cls._read(Reader.from_file(path) if auto_extension else Reader.from_file_exact(path))
+            if str(place).endswith(_INDEX):
+                return cls._read(_set_of(place))
+            if is_remote(place):
+                from burnpy.storage.whole import or_with_extension, reader_of_all
+
+                found = or_with_extension(reader_of_all, place) if auto_extension else reader_of_all(place)
+                return cls._read(found)
+            return cls._read(Reader.from_file(place) if auto_extension else Reader.from_file_exact(place))
 
     def into_bytes(self) -> bytes:
         """The file in memory."""
@@ -89,7 +105,7 @@ class Record:
         raise NotImplementedError
 
 
-def _set_of(index: PathLike) -> Reader:
+def _set_of(index: Place) -> Reader:
     from burnpy._shards import ShardedReader
 
     files: Any = ShardedReader(index, backend="auto", strict=False, private=False)

@@ -17,8 +17,8 @@ __all__ = ["BurnpackArchive"]
 class BurnpackArchive(Archive):
     """A burnpack; what is wrong with one is an error of ``burnpy.pack``."""
 
-    def __init__(self, path: str, limits: Limits | None = None) -> None:
-        self._reader = Reader.from_file_exact(path, limits=limits)
+    def __init__(self, path: str, limits: Limits | None = None, *, reader: Reader | None = None) -> None:
+        self._reader = Reader.from_file_exact(path, limits=limits) if reader is None else reader
         self.path = path
 
     @property

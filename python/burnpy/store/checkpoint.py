@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from burnpy import _core
+from burnpy._places import is_remote, place_of
 from burnpy.errors import TensorNotFound
 from burnpy.store.layout import choose, find_layout
 from burnpy.store.sniff import open_archive
@@ -15,8 +16,9 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from burnpy._typing import PathLike
+    from burnpy._typing import Place
     from burnpy.pack import Limits
+    from burnpy.storage.location import Location
     from burnpy.store.archive import Archive, LazyTensor, Skipped, TensorInfo
     from burnpy.store.layout import Chosen
 
@@ -38,18 +40,21 @@ class Checkpoint(Mapping[str, "LazyTensor"]):
     lets the file go; arrays made before stay valid, views do not. ``burnpy.open`` makes one.
 
     Attributes:
-        path: the file, absolute.
+        path: the file, absolute, or the URL.
         chosen: which part of the file is shown, and what was taken off its names; ``None`` if it is all as it is.
     """
 
-    __slots__ = ("__weakref__", "_archive", "_limits", "_names", "_top_level_key", "chosen", "path")
+    __slots__ = ("__weakref__", "_archive", "_limits", "_names", "_place", "_top_level_key", "chosen", "path")
 
-    def __init__(self, path: str, top_level_key: str | None = None, limits: Limits | None = None) -> None:
-        self.path = path
+    def __init__(
+        self, place: str | Location, top_level_key: str | None = None, limits: Limits | None = None
+    ) -> None:
+        self.path = str(place)
+        self._place = place
         self.chosen: Chosen | None = None
         self._top_level_key = top_level_key
         self._limits = limits
-        self._archive: Archive = open_archive(path, limits)
+        self._archive: Archive = open_archive(place, limits)
         self._names: dict[str, str] | None = None
         if top_level_key is not None:
             self._narrow(top_level_key)
@@ -191,7 +196,7 @@ class Checkpoint(Mapping[str, "LazyTensor"]):
     __hash__ = object.__hash__
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.path, self._top_level_key, self._limits)
+        return type(self), (self._place, self._top_level_key, self._limits)
 
     def __repr__(self) -> str:
         try:
@@ -200,14 +205,15 @@ class Checkpoint(Mapping[str, "LazyTensor"]):
             return f"<burnpy.Checkpoint of {self.path}: closed>"
 
 
-def open(path: PathLike, *, top_level_key: str | None = None, limits: Limits | None = None) -> Checkpoint:
+def open(path: Place, *, top_level_key: str | None = None, limits: Limits | None = None) -> Checkpoint:
     """Open a checkpoint of any format, found by its content, as one lazy, read-only mapping.
 
     Burnpacks, safetensors files, their sharded sets by the index, checkpoints of PyTorch (zip, legacy stream, tar,
     plain pickle; torch is not needed and nothing is ever executed), and NumPy's ``.npz``.
 
     Args:
-        path: the file; if nothing is there, ``.bpk`` is appended.
+        path: the file, a URL, a file object or a place of ``burnpy.storage.at``; if nothing is there, ``.bpk`` is
+            appended. Of what is no file here, burnpacks are read tensor by tensor, and all else is copied first.
         top_level_key: show only what is below this key, without it in the names (``"state_dict"``). ``"auto"`` finds
             the model in a training script's or Lightning's checkpoint, takes ``module.`` and ``_orig_mod.`` off its
             names, and says on ``chosen`` what it did.
@@ -226,16 +232,22 @@ def open(path: PathLike, *, top_level_key: str | None = None, limits: Limits | N
         ...     checkpoint.format, checkpoint["w"].shape, checkpoint["w"][1].tolist()
         ('npz', (3, 2), [2.0, 3.0])
     """
-    if "\0" in os.fsdecode(path):
-        raise ValueError(f"path must have no NUL in it, got {os.fspath(path)!r}")
-    asked, resolved = os.path.abspath(path), _find(os.path.abspath(path))
+    place = place_of(path)
+    if is_remote(place):
+        from burnpy.storage.whole import or_with_extension
+
+        return or_with_extension(lambda found: Checkpoint(found, top_level_key, limits), place)
+    given: str = os.fspath(place)
+    if "\0" in os.fsdecode(given):
+        raise ValueError(f"path must have no NUL in it, got {given!r}")
+    asked, resolved = os.path.abspath(given), _find(os.path.abspath(given))
     try:
         return Checkpoint(resolved, top_level_key, limits)
     except FileNotFoundError as error:
         if error.filename != resolved:
             raise
         # The names as asked and as looked for, as everywhere in burnpy.
-        raise FileNotFoundError(error.errno, error.strerror, os.fspath(path), None, asked) from None
+        raise FileNotFoundError(error.errno, error.strerror, given, None, asked) from None
 
 
 def _find(path: str) -> str:

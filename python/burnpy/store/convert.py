@@ -13,12 +13,13 @@ from burnpy.errors import CheckpointError
 from burnpy.pack import AtomicFile
 from burnpy.store.checkpoint import AUTO, PICKLED, Checkpoint
 from burnpy.store.checkpoint import open as open_checkpoint
+from burnpy.store.landing import Landing, landing
 from burnpy.store.plan import Plan, Wishes
 from burnpy.store.report import ConversionReport
 from burnpy.store.target import TARGETS, Part, Target, refuse_existing, target_format
 
 if TYPE_CHECKING:
-    from burnpy._typing import PathLike
+    from burnpy._typing import Place
     from burnpy.store.adapter import ModuleAdapter
     from burnpy.store.draw import Progress
     from burnpy.store.filter import PathFilter
@@ -32,8 +33,8 @@ _LISTED = 20
 
 
 def convert(
-    src: PathLike,
-    dst: PathLike,
+    src: Place,
+    dst: Place,
     *,
     map: Iterable[tuple[str, str]] | Mapping[str, str] | KeyRemapper = (),
     only: str | Iterable[str] | PathFilter = (),
@@ -62,8 +63,9 @@ def convert(
     ``adapter`` and ``dtype`` have their turn.
 
     Args:
-        src: the checkpoint.
-        dst: the file to be written. Its suffix tells the format.
+        src: the checkpoint: a path, a URL, a file object, or a place of ``burnpy.storage.at``.
+        dst: the file to be written, likewise. Its suffix tells the format. What goes to a store is written on this
+            machine first.
         map: pairs of regex and replacement, applied in turn to every name; groups are ``$1`` and ``${name}``.
         only: patterns of tensors that are carried; all, without any.
         drop: patterns of tensors and scalars that are not.
@@ -99,7 +101,35 @@ def convert(
         (['head.weight', 'head.bias'], (2, 3))
     """
     wishes = Wishes.of(map=map, only=only, drop=drop, adapter=adapter, dtype=dtype, allow_loss=allow_loss)
-    path = os.fspath(dst)
+    with landing(dst, overwrite=overwrite) as place:
+        return _convert(
+            src,
+            place,
+            wishes,
+            top_level_key=top_level_key,
+            shard=shard,
+            dry_run=dry_run,
+            overwrite=overwrite,
+            durable=durable,
+            progress=progress,
+            format=format,
+        )
+
+
+def _convert(
+    src: Place,
+    place: Landing,
+    wishes: Wishes,
+    *,
+    top_level_key: str | None,
+    shard: int | str | None,
+    dry_run: bool,
+    overwrite: bool,
+    durable: bool,
+    progress: Progress | None,
+    format: str | None,
+) -> ConversionReport:
+    path = place.path
     target = TARGETS[target_format(path, format)]()
     base = path.removesuffix(_INDEX)
     if shard is None and base != path:
@@ -110,7 +140,7 @@ def convert(
     with _opened(src, top_level_key) as checkpoint:
         chosen = checkpoint.chosen
         report = ConversionReport(
-            source=os.fspath(src),
+            source=str(src) if isinstance(src, str | os.PathLike) else checkpoint.path,
             destination=path if max_bytes is None else base + _INDEX,
             source_format=checkpoint.format,
             target_format=target.format,
@@ -120,7 +150,7 @@ def convert(
             left_out=list(chosen.left_out) if chosen else [],
         )
         plan = Plan(checkpoint, target, wishes, report)
-        if plan.losses and not allow_loss:
+        if plan.losses and not wishes.allow_loss:
             raise _cannot_hold(report, target)
         parts, drawing = plan.parts(progress)
         files = _files(parts, base, max_bytes, target)
@@ -129,10 +159,11 @@ def convert(
         if not dry_run:
             _write(plan, target, files, report, overwrite=overwrite, durable=durable)
             drawing.finish()
+        place.publish(report, overwrite=overwrite)
     return report
 
 
-def _opened(src: PathLike, top_level_key: str | None) -> Checkpoint:
+def _opened(src: Place, top_level_key: str | None) -> Checkpoint:
     """The source, narrowed to the model's state where the format may have more around it."""
     if top_level_key != AUTO:
         return open_checkpoint(src, top_level_key=top_level_key)

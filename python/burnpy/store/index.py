@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from typing import TYPE_CHECKING, Any
 
 from burnpy.errors import CheckpointError, Error
 from burnpy.store.archive import Archive, Skipped, TensorInfo
-from burnpy.store.sniff import open_file
+from burnpy.store.remote import beside, bytes_at
+from burnpy.store.sniff import open_any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import TypeVar
 
     from burnpy.pack import Limits
+    from burnpy.storage.location import Location
     from burnpy.store.archive import LazyTensor
 
     T = TypeVar("T")
@@ -32,16 +33,15 @@ class IndexArchive(Archive):
     The index counts: a tensor of a file that it does not place there is listed among the skipped ones.
     """
 
-    def __init__(self, path: str, limits: Limits | None = None) -> None:
-        self.path = path
+    def __init__(self, place: str | Location, limits: Limits | None = None) -> None:
+        self.path = str(place)
         self._is_open = True
-        self._texts, self._homes = _read_index(path)
-        folder = os.path.dirname(path)
+        self._texts, self._homes = _read_index(self.path, bytes_at(place))
         self._files: dict[str, Archive] = {}
         self._faults: dict[str, Exception] = {}
         for name in sorted(set(self._homes.values())):
             try:
-                self._files[name] = open_file(os.path.join(folder, *name.split("/")), limits, index=False)
+                self._files[name] = open_any(beside(place, name), limits, index=False)
             except (CheckpointError, Error, OSError) as fault:
                 self._faults[name] = fault
         self._keys = {name: dict.fromkeys(file.keys()) for name, file in self._files.items()}
@@ -133,10 +133,8 @@ class IndexArchive(Archive):
         return merged
 
 
-def _read_index(path: str) -> tuple[dict[str, str], dict[str, str]]:
+def _read_index(path: str, data: bytes) -> tuple[dict[str, str], dict[str, str]]:
     """The texts of an index, and which tensor is in which file below the index's folder."""
-    with open(path, "rb") as file:
-        data = file.read()
     try:
         content = json.loads(data)
         homes = dict(content["weight_map"].items())

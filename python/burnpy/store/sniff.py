@@ -12,9 +12,10 @@ from burnpy.store.safetensors import SafetensorsArchive
 
 if TYPE_CHECKING:
     from burnpy.pack import Limits
+    from burnpy.storage.location import Location
     from burnpy.store.archive import Archive
 
-__all__ = ["open_archive", "open_file"]
+__all__ = ["open_any", "open_archive", "open_file"]
 
 _START_BYTES = 4096
 _MAX_SAFETENSORS_HEADER = 100_000_000
@@ -25,17 +26,26 @@ _INDEX = ".index.json"
 _PYTORCH_NAMES = (".pt", ".pth")
 
 
-def open_archive(path: str, limits: Limits | None = None) -> Archive:
-    """Open a file, or all files of an index.
+def open_archive(path: str | Location, limits: Limits | None = None) -> Archive:
+    """Open a file or an object of a store, or all of an index.
 
     Raises:
         CheckpointError, Error: the file is none of the formats, or not a sound one.
     """
-    if path.endswith(_INDEX):
+    if str(path).endswith(_INDEX):
         from burnpy.store.index import IndexArchive
 
         return IndexArchive(path, limits)
-    return open_file(path, limits)
+    return open_any(path, limits)
+
+
+def open_any(path: str | Location, limits: Limits | None = None, *, index: bool = True) -> Archive:
+    """Open one file or object by what is in it."""
+    if isinstance(path, str):
+        return open_file(path, limits, index=index)
+    from burnpy.store.remote import open_remote
+
+    return open_remote(path, limits, index=index)
 
 
 def open_file(path: str, limits: Limits | None = None, *, index: bool = True) -> Archive:

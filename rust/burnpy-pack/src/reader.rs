@@ -152,6 +152,13 @@ impl Reader {
         Ok(reader)
     }
 
+    /// The same reader, whose errors tell this place: the address of a source that is no file.
+    #[must_use]
+    pub fn at_place(mut self, place: impl Into<PathBuf>) -> Self {
+        self.path = Some(place.into());
+        self
+    }
+
     /// Opens a container in any source, in at most two reads.
     ///
     /// # Errors

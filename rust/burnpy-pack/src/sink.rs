@@ -52,6 +52,31 @@ impl Sink for SliceSink<'_> {
     }
 }
 
+/// Anything that takes bytes; it gathers small pieces itself if it wants to.
+pub(crate) struct StreamSink<'w> {
+    out: &'w mut dyn Write,
+}
+
+impl<'w> StreamSink<'w> {
+    pub(crate) const fn new(out: &'w mut dyn Write) -> Self {
+        Self { out }
+    }
+}
+
+impl Sink for StreamSink<'_> {
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.out.write_all(bytes)
+    }
+
+    fn pad(&mut self, count: usize) -> io::Result<()> {
+        io::copy(&mut io::Read::take(io::repeat(0), count as u64), &mut self.out).map(drop)
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
 /// Small pieces (header, padding, small tensors) are gathered up to this size: a write of 256 KiB runs at full speed,
 /// and a call for each of 100 000 small tensors would cost more than their bytes. A large tensor is written in pieces
 /// of it as well, which end at its multiples in the file: ext4 is slower at one write of all.

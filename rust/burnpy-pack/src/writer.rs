@@ -13,7 +13,7 @@ use crate::path::resolve_write_path;
 use crate::plan::Plan;
 use crate::scalar::Scalar;
 use crate::scratch::{AtomicFile, follow_links};
-use crate::sink::{FileSink, Sink, SliceSink};
+use crate::sink::{FileSink, Sink, SliceSink, StreamSink};
 use crate::source::is_same_file;
 use crate::tensor::Tensor;
 
@@ -157,6 +157,17 @@ impl Writer {
     pub fn write_to_file_in_place(self, path: impl AsRef<Path>) -> Result<()> {
         let path = self.resolved_path(path.as_ref());
         self.write_in_place(&path).map_err(|error| error.with_path(&path))
+    }
+
+    /// Writes the container front to back into anything that takes bytes.
+    ///
+    /// # Errors
+    /// As [`Plan::new`], before anything is written; `IoError`; the errors of providers. What was written before
+    /// stays so.
+    pub fn write_to(self, out: &mut dyn io::Write) -> Result<()> {
+        let plan = self.plan()?;
+        plan.check_file(&self.limits)?;
+        emit(&plan, self.tensors, &mut StreamSink::new(out))
     }
 
     /// The file that a path means to this writer.

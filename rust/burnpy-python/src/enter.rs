@@ -49,6 +49,11 @@ fn build(py: Python<'_>, error: Error) -> PyResult<PyErr> {
         return Ok(raised.clone_ref(py));
     }
     if let ErrorKind::Io(io) = &error.kind
+        && let Some(Raised(raised)) = io.get_ref().and_then(|inner| inner.downcast_ref())
+    {
+        return Ok(raised_by_source(py, raised, error.tensor.as_deref()));
+    }
+    if let ErrorKind::Io(io) = &error.kind
         && error.tensor.is_none()
         && let Some(plain) = plain_os_error(io, &error)
     {
@@ -68,6 +73,16 @@ fn build(py: Python<'_>, error: Error) -> PyResult<PyErr> {
         exception.set_cause(py, cause);
     }
     Ok(exception)
+}
+
+/// What a source or a sink in Python raised, unchanged but for a note of the tensor.
+fn raised_by_source(py: Python<'_>, raised: &PyErr, tensor: Option<&str>) -> PyErr {
+    let raised = raised.clone_ref(py);
+    if let Some(tensor) = tensor {
+        // Without the note the error is as true; one that cannot be added is no reason for another error.
+        let _ = raised.value(py).call_method1("add_note", (format!("while tensor {tensor:?} was read"),));
+    }
+    raised
 }
 
 /// The kind of an error whose cause a provider raised: burnpy's own errors keep theirs, as Burn's do; what the system
@@ -114,7 +129,6 @@ pub(crate) fn strerror_of(io: &io::Error) -> String {
 fn cause_of(py: Python<'_>, error: &Error) -> Option<PyErr> {
     match &error.kind {
         ErrorKind::Provider(source) => source.downcast_ref::<Raised>().map(|raised| raised.0.clone_ref(py)),
-        ErrorKind::Io(io) => io.get_ref()?.downcast_ref::<Raised>().map(|raised| raised.0.clone_ref(py)),
         _ => None,
     }
 }

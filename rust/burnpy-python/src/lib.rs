@@ -26,6 +26,7 @@ mod open;
 mod pattern;
 mod pickle_data;
 mod plain_value;
+mod python_source;
 mod reader;
 mod safetensors_writer;
 mod save;
@@ -69,7 +70,7 @@ mod _core {
     #[pymodule_export]
     use super::safetensors_writer::{safetensors_bytes, stage_safetensors};
     #[pymodule_export]
-    use super::save::{save, save_file, stage_file};
+    use super::save::{plan_file, save, save_file, stage_file};
     #[pymodule_export]
     use super::scalar::PyScalar;
     #[pymodule_export]

@@ -3,7 +3,7 @@
 use std::fs::File;
 
 use burnpy_buffer::{AlignedBuf, Bytes, MapMode, map_file};
-use burnpy_pack::{Entry, Error, FileSource, Reader, Source};
+use burnpy_pack::{Entry, Error, FileSource, Identity, Reader, Source};
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -48,6 +48,7 @@ impl Open {
     pub(crate) fn arrays<'py>(&self, py: Python<'py>, copy: bool) -> PyResult<Bound<'py, PyDict>> {
         match self.memory(py)? {
             Some(memory) if !copy => self.window_arrays(py, memory),
+            _ if self.is_remote() => self.fetched_arrays(py, self.reader.entries().collect(), copy),
             _ => self.copied_arrays(py),
         }
     }
@@ -63,6 +64,44 @@ impl Open {
             let array = array_of(&mut arrays, memory, self.position(entry), entry);
             array.map_err(|error| self.no_array(py, entry, error))
         })
+    }
+
+    /// Some tensors as arrays, in the order of the names: windows of the source, or read together.
+    pub(crate) fn arrays_of<'py>(&self, py: Python<'py>, names: &[String]) -> PyResult<Bound<'py, PyDict>> {
+        let entries: Result<Vec<_>, _> = names.iter().map(|name| self.reader.entry(name)).collect();
+        self.fetched_arrays(py, entries.map_err(|error| to_exception(py, error))?, false)
+    }
+
+    /// Whether each read is a request, so that many at once are better than one after another.
+    fn is_remote(&self) -> bool {
+        matches!(self.reader.source().identity(), Some(Identity::Tag(_)))
+    }
+
+    /// Arrays of payloads that are read in one call of the source.
+    fn fetched_arrays<'py>(
+        &self,
+        py: Python<'py>,
+        entries: Vec<Entry<'_>>,
+        copy: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let fetched = enter(py, || self.fetch(&entries))?;
+        let (mut arrays, tensors) = (Arrays::new(py)?, PyDict::new(py));
+        for (entry, bytes) in entries.iter().zip(fetched) {
+            let memory = match copy {
+                true => PyMemory::private(py.detach(|| bytes.to_aligned())),
+                false => PyMemory::read_only(aligned(entry, bytes)),
+            };
+            let array = array_of(&mut arrays, &Bound::new(py, memory)?, 0, entry);
+            tensors.set_item(entry.name(), array.map_err(|error| self.no_array(py, entry, error))?)?;
+        }
+        Ok(tensors)
+    }
+
+    fn fetch(&self, entries: &[Entry<'_>]) -> Result<Vec<Bytes>, Error> {
+        entries.iter().try_for_each(|entry| self.reader.check_quantized(entry))?;
+        let start = self.reader.data_start();
+        let ranges: Vec<_> = entries.iter().map(|entry| start + entry.start()..start + entry.end()).collect();
+        Ok(self.reader.source().read_ranges(&ranges)?)
     }
 
     fn copied_arrays<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -88,6 +127,14 @@ impl Open {
                 self.reader.check_quantized(entry).map_err(|error| to_exception(py, error))?;
                 let start = self.position(entry);
                 capsule_of(py, &map, start, false, entry).map(Bound::into_any)
+            });
+        }
+        if self.is_remote() {
+            let entries: Vec<_> = self.reader.entries().collect();
+            let fetched = enter(py, || self.fetch(&entries))?;
+            return self.collect(py, |index, entry| {
+                let block = py.detach(|| fetched[index].to_aligned());
+                capsule_of(py, &block, 0, true, entry).map(Bound::into_any)
             });
         }
         let copies = enter(py, || self.reader.copy_all())?;
@@ -180,6 +227,11 @@ impl Open {
         let source = FileSource::new(file).ok()?;
         (source.identity() == Some(identity) && source.len() == self.reader.source().len()).then_some(map)
     }
+}
+
+/// The bytes as they are if an array can show them, else a copy.
+fn aligned(entry: &Entry<'_>, bytes: Bytes) -> Bytes {
+    if bytes.is_aligned_to(Element::of(entry.dtype()).size()) { bytes } else { bytes.to_aligned() }
 }
 
 /// The array of a payload that lies at `start` of the memory.

@@ -12,8 +12,9 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use crate::convert::{PyBackend, PyLimits, limits_or_default, scalar_value};
 use crate::enter::{enter, to_exception};
 use crate::header::PyHeader;
-use crate::import::{buffer_bytes, unfilled_bytes};
+use crate::import::{Held, buffer_bytes, unfilled_bytes};
 use crate::open::Open;
+use crate::python_source::PythonSource;
 use crate::scalar::PyScalar;
 use crate::tensor_entry::PyTensorEntry;
 use crate::tensor_info::PyTensorInfo;
@@ -34,6 +35,8 @@ use crate::view::PyView;
 pub(crate) struct PyReader {
     path: Option<PathBuf>,
     options: ReadOptions,
+    /// The Python object that serves the bytes, if there is one; `path` is its address then.
+    source: Option<Held>,
     /// Empty once closed. Locked for a clone or a swap only, never while Python runs.
     open: Mutex<Option<Arc<Open>>>,
 }
@@ -94,6 +97,23 @@ impl PyReader {
         let options = options(strict, limits, PyBackend::default());
         let reader = enter(py, || Reader::from_bytes(bytes, &options))?;
         Ok(Self::new(reader, options))
+    }
+
+    /// Opens what a Python object serves: ``size``, ``etag``, ``read_ranges([(start, end), …])`` and a text form.
+    #[staticmethod]
+    #[pyo3(signature = (source, *, strict=false, limits=None))]
+    fn _from_source(
+        py: Python<'_>,
+        source: &Bound<'_, PyAny>,
+        strict: bool,
+        limits: Option<PyLimits>,
+    ) -> PyResult<Self> {
+        let place = PathBuf::from(source.str()?.to_str()?);
+        let options = options(strict, limits, PyBackend::default());
+        let bytes = Arc::new(PythonSource::new(source)?);
+        let open = || Reader::from_source(bytes, &options).map_err(|error| error.with_path(&place));
+        let reader = enter(py, open)?.at_place(&place);
+        Ok(Self { source: Some(Held::new(source)), ..Self::new(reader, options) })
     }
 
     /// As ``from_file``, but a path at which nothing exists gets ``.bpk`` whatever its extension. ``private`` asks
@@ -222,10 +242,10 @@ impl PyReader {
         Ok(self.open()?.reader.data_start())
     }
 
-    /// The file's absolute path, or ``None`` for a container in memory.
+    /// The file's absolute path, or ``None`` for a container in memory or in a store.
     #[getter]
     fn path(&self) -> Option<&PathBuf> {
-        self.path.as_ref()
+        self.path.as_ref().filter(|_| self.source.is_none())
     }
 
     /// How many bytes were read from the file so far; ``None`` where it is mapped.
@@ -238,6 +258,12 @@ impl PyReader {
     #[pyo3(signature = (*, copy))]
     fn _arrays<'py>(&self, py: Python<'py>, copy: bool) -> PyResult<Bound<'py, PyDict>> {
         self.open()?.arrays(py, copy)
+    }
+
+    /// Some tensors as NumPy arrays, in the order of the names, read together.
+    #[pyo3(signature = (names, /))]
+    fn _arrays_of<'py>(&self, py: Python<'py>, names: Vec<String>) -> PyResult<Bound<'py, PyDict>> {
+        self.open()?.arrays_of(py, &names)
     }
 
     /// All tensors as DLPack capsules over private memory, in data order.
@@ -279,6 +305,10 @@ impl PyReader {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let (py, reader) = (slf.py(), slf.get());
+        if let Some(source) = &reader.source {
+            let args = (source.bind(py), reader.options.strict, numbers_of(&reader.options.limits));
+            return (slf.get_type().getattr("_reopen_source")?, args).into_pyobject(py);
+        }
         let Some(path) = &reader.path else {
             return Err(PyTypeError::new_err(
                 "a reader of a container in memory cannot be pickled: it has no path",
@@ -288,6 +318,17 @@ impl PyReader {
         let private = reader.options.map_mode == MapMode::Private;
         let args = (path, reader.options.strict, limits, PyBackend(reader.options.backend).name(), private);
         (slf.get_type().getattr("_reopen")?, args).into_pyobject(py)
+    }
+
+    /// What a pickle calls for a container in a store.
+    #[staticmethod]
+    fn _reopen_source(
+        py: Python<'_>,
+        source: &Bound<'_, PyAny>,
+        strict: bool,
+        limits: LimitNumbers,
+    ) -> PyResult<Self> {
+        Self::_from_source(py, source, strict, Some(PyLimits(limits_of(limits))))
     }
 
     /// What a pickle calls, and who opens the files of an index.
@@ -309,7 +350,12 @@ impl PyReader {
 impl PyReader {
     fn new(reader: Reader, options: ReadOptions) -> Self {
         let path = reader.path().map(ToOwned::to_owned);
-        Self { path, options, open: Mutex::new(Some(Arc::new(Open::new(reader, options.map_mode)))) }
+        Self {
+            path,
+            options,
+            source: None,
+            open: Mutex::new(Some(Arc::new(Open::new(reader, options.map_mode)))),
+        }
     }
 
     fn open_file(py: Python<'_>, asked: &Path, resolved: PathBuf, options: ReadOptions) -> PyResult<Self> {

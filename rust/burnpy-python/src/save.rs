@@ -17,7 +17,7 @@ use crate::import::Held;
 use crate::scalar::scalar_of;
 use crate::tensor_entry::PyTensorEntry;
 use crate::view::PyView;
-use crate::writer::write_to_python_bytes;
+use crate::writer::{PyWriter, write_to_python_bytes};
 
 /// Writes a mapping of names to arrays or tensors into a file; see ``burnpy.numpy.save_file``.
 #[pyfunction]
@@ -70,6 +70,19 @@ pub(crate) fn save<'py>(
     limits: Option<PyLimits>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     write_to_python_bytes(py, writer_of(tensors, metadata, scalars, param_ids, limits)?)
+}
+
+/// The writer of a mapping of names to arrays or tensors, for who sends the container elsewhere.
+#[pyfunction]
+#[pyo3(signature = (tensors, metadata=None, *, scalars=None, param_ids=None, limits=None))]
+pub(crate) fn plan_file(
+    tensors: &Bound<'_, PyAny>,
+    metadata: Option<&Bound<'_, PyAny>>,
+    scalars: Option<&Bound<'_, PyAny>>,
+    param_ids: Option<&Bound<'_, PyAny>>,
+    limits: Option<PyLimits>,
+) -> PyResult<PyWriter> {
+    writer_of(tensors, metadata, scalars, param_ids, limits).map(PyWriter::wrap)
 }
 
 fn writer_of(

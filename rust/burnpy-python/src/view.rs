@@ -149,6 +149,8 @@ impl PyView {
                 Some(memory) => self.window(py, memory, open.position(entry), &selection),
                 None => {
                     let bytes = self.select(py, open, entry, &selection)?;
+                    // What a source in Python lends is not the array's own.
+                    let bytes = if bytes.is_writable() { bytes } else { py.detach(|| bytes.to_aligned()) };
                     let memory = Bound::new(py, PyMemory::private(bytes))?;
                     Arrays::new(py)?.contiguous(&memory, 0, Element::of(self.dtype), selection.shape())
                 }

@@ -10,6 +10,7 @@ use pyo3::types::PyBytes;
 use crate::convert::{PyLimits, limits_or_default};
 use crate::enter::enter;
 use crate::import::{WritableBuffer, unfilled_bytes};
+use crate::python_source::PartWriter;
 use crate::save::with_entries;
 use crate::scalar::scalar_of;
 use crate::tensor_entry::PyTensorEntry;
@@ -151,9 +152,19 @@ impl PyWriter {
     fn write_to_file_in_place(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         enter(py, || self.snapshot().write_to_file_in_place(path))
     }
+
+    /// Hands the container front to back to a function, as bytes of `part_bytes` each; what it raises comes out.
+    fn _write_parts(&self, py: Python<'_>, write: &Bound<'_, PyAny>, part_bytes: usize) -> PyResult<()> {
+        let mut parts = PartWriter::new(write, part_bytes);
+        enter(py, || self.snapshot().write_to(&mut parts))
+    }
 }
 
 impl PyWriter {
+    pub(crate) const fn wrap(writer: Writer) -> Self {
+        Self(Mutex::new(writer))
+    }
+
     /// The writer as it is now; payloads are shared, not copied.
     fn snapshot(&self) -> Writer {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
