@@ -72,3 +72,9 @@ def test_the_embedded_model_is_read_out_of_a_zip_file_too(tmp_path: Path) -> Non
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
     place, value = done.stdout.split()
     assert "sines.zip" in place and abs(float(value) - 0.4794) < 2e-3
+
+
+def test_a_training_goes_on_from_a_checkpoint_in_a_store(tmp_path: Path) -> None:
+    pytest.importorskip("fsspec")
+    output = run("remote_checkpoint/main.py", cwd=tmp_path)
+    assert "epoch 3 has ['weight', 'bias']" in output and output.endswith("without the stop: True\n")

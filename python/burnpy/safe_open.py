@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from os import fspath
 
 from burnpy._core import Reader, View
-from burnpy._places import is_remote, place_of
 
 # As `typing.TYPE_CHECKING`, without the import, which would be half the time of `import burnpy`.
 TYPE_CHECKING = False
@@ -208,6 +207,9 @@ def open_reader(
     filename: Place, *, backend: Backend, strict: bool = False, private: bool = False
 ) -> Reader | ShardedReader:
     """The reader of a file, or of the files of an index."""
+    # On the first use: what only imports burnpy does not need it.
+    from burnpy._places import is_remote, place_of
+
     place = place_of(filename)
     path = str(place) if is_remote(place) else fspath(place)
     if not isinstance(path, str):

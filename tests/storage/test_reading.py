@@ -125,6 +125,15 @@ def test_the_extension_is_added_where_nothing_is(web: Web, http: Server) -> None
     assert caught.value.filename == f"{http.url}/none"
 
 
+def test_a_web_address_may_have_escapes_and_a_query(web: Web, http: Server) -> None:
+    web("a b.bpk", b"")
+    http.objects["/a%20b.bpk"] = save(BIG)
+    assert same(load_file(f"{http.url}/a%20b.bpk"), BIG)
+    pytest.importorskip("aiohttp")
+    assert same(load_file(f"{http.url}/a%20b.bpk?signature=1%2F2"), BIG)
+    assert {asked.path for asked in http.asked} == {"/a%20b.bpk", "/a%20b.bpk?signature=1%2F2"}
+
+
 def test_a_handle_over_a_network_can_be_pickled_and_copied_into_a_file(
     web: Web, tmp_path: Path, http: Server
 ) -> None:
@@ -167,3 +176,32 @@ def test_several_threads_read_one_handle(s3: Bucket) -> None:
     with safe_open(s3.at("a.bpk")) as model, ThreadPoolExecutor(6) as pool:
         found = dict(zip(BIG, pool.map(model.get_tensor, BIG), strict=True))
     assert same(found, BIG)
+
+
+class Capsule:
+    """What NumPy takes for a tensor of another library."""
+
+    def __init__(self, capsule: Any) -> None:
+        self.capsule = capsule
+
+    def __dlpack__(self, **_: Any) -> Any:
+        return self.capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+
+@pytest.mark.parametrize("copy", [False, True])
+def test_other_frameworks_get_memory_of_their_own(web: Web, copy: bool) -> None:
+    with safe_open(web("a.bpk", save(BIG))) as model:
+        capsules = model._reader._capsules(copy=copy)
+        found = {name: np.from_dlpack(Capsule(capsule)) for name, capsule in capsules.items()}
+        part = np.from_dlpack(Capsule(model["b"]._capsule_of(slice(3, 9))))
+    assert same(found, BIG) and np.array_equal(part, BIG["b"][3:9])
+
+
+def test_odd_steps_and_scalars_are_read_of_a_view(web: Web) -> None:
+    with safe_open(web("a.bpk", save(BIG | {"m": np.arange(600.0).reshape(20, 30)}))) as model:
+        assert model["a"][7] == 7.0 and model["a"][-1] == 400_000.0
+        assert np.array_equal(model["m"][::-3, 4], np.arange(600.0).reshape(20, 30)[::-3, 4])
+        assert model["a"][2:9:3].flags.writeable

@@ -55,6 +55,13 @@ def test_what_is_written_is_read_listed_and_deleted(folder: Location) -> None:
     assert not place.exists() and names(folder) == ["b.bin"]
 
 
+@pytest.mark.parametrize("name", ["with space.bpk", "ü+€.bpk", "a%20b.bpk", "a#b=c&d.bpk"])
+def test_a_name_is_what_it_is(folder: Location, name: str) -> None:
+    put(folder.child(name), b"here")
+    assert bytes(folder.child(name).read()) == b"here"
+    assert names(folder) == [name]
+
+
 def test_an_empty_object_is_one(folder: Location) -> None:
     put(folder.child("empty"), b"")
     assert bytes(folder.child("empty").read()) == b""

@@ -224,7 +224,9 @@ def _status_of(error: Exception) -> int | None:
     """The status of an HTTP answer, where one of the packages below fsspec put it."""
     response = getattr(error, "response", None)
     told = response.get("ResponseMetadata", {}).get("HTTPStatusCode") if isinstance(response, dict) else None
-    for value in (getattr(error, "status", None), getattr(error, "code", None), told):
+    # What aiohttp's parser raises has a code of its own, which no server sent.
+    code = None if type(error).__module__ == "aiohttp.http_exceptions" else getattr(error, "code", None)
+    for value in (getattr(error, "status", None), code, told):
         if isinstance(value, int) and 400 <= value < 600:
             return value
     return _status_of(error.__cause__) if isinstance(error.__cause__, Exception) else None
@@ -241,5 +243,8 @@ def open_url(url: str, options: Mapping[str, Any]) -> tuple[Storage, str]:
         import fsspec
     except ImportError as error:
         raise missing("fsspec", url) from error
+    if url.lower().startswith("http") and "%" in url:
+        # A signature is of the address as it is written; aiohttp would write it in its own way.
+        options = {"encoded": True, **options}
     fs, key = fsspec.core.url_to_fs(url, **options)
     return storage_of(fs), str(key)

@@ -6,7 +6,7 @@ import errno
 import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from burnpy.errors import StorageError
 from burnpy.storage.engine import missing
@@ -169,13 +169,15 @@ def open_url(url: str, options: Mapping[str, Any]) -> tuple[Storage, str]:
         from obstore import store
     except ImportError as error:
         raise missing("obstore", url) from error
-    parts = urlsplit(url)
-    # An Azure URL may have the account behind the container; the rest is bucket or host.
-    base, key = f"{parts.scheme}://{parts.netloc}", unquote(parts.path).lstrip("/")
+    scheme, _, rest = url.partition("://")
+    root, _, key = rest.partition("/")
+    base, is_web = f"{scheme.lower()}://{root}", scheme.lower() in ("http", "https")
+    # A web address is written with escapes; the names in a bucket are what they are.
+    key = unquote(key) if is_web else key
     keywords = dict(options)
     client = {"timeout": _TIMEOUT, **keywords.pop("client_options", {})}
     endpoint = str(keywords.get("endpoint") or keywords.get("aws_endpoint") or "")
-    if parts.scheme == "http" or endpoint.startswith("http://"):
+    if scheme.lower() == "http" or endpoint.startswith("http://"):
         client.setdefault("allow_http", True)
     # Which keywords there are depends on the scheme.
     make: Any = store.from_url

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from burnpy._places import is_remote, place_of
 from burnpy.errors import BurnpyError
 
 if TYPE_CHECKING:
-    from burnpy._typing import PathLike
+    from burnpy._typing import PathLike, Place
+    from burnpy.storage.location import Location
 
 __all__ = ["Checkpoint", "Checkpointer", "CheckpointerError", "FileCheckpointer"]
 
@@ -31,7 +33,7 @@ class Checkpoint(Protocol):
     Source: Burn ``train::checkpoint::Checkpoint``.
     """
 
-    def save(self, path: PathLike) -> None:
+    def save(self, path: Place) -> None:
         """Write a file."""
 
 
@@ -58,21 +60,29 @@ class FileCheckpointer:
     In the middle of an epoch it is ``<directory>/step-<n>/<name>.bpk``, with the number of optimizer steps.
 
     Args:
-        directory: made when the first record is saved.
+        directory: a folder, made when the first record is saved; or a URL, or a place of ``burnpy.storage.at``.
         name: of the kind of record: ``model``, ``optim``, ``scheduler``.
+
+    Example:
+        >>> from burnpy import ModuleRecord
+        >>> from burnpy.nn import LinearConfig
+        >>> kept = FileCheckpointer("memory://runs/7/checkpoint", "model")
+        >>> kept.save(1, LinearConfig(3, 2).init().into_record())
+        >>> str(kept.path(1)), list(kept.restore(1, ModuleRecord))
+        ('memory:///runs/7/checkpoint/model-1.bpk', ['weight', 'bias'])
 
     Source: Burn ``train::checkpoint::FileCheckpointer``.
     """
 
-    def __init__(self, directory: PathLike, name: str) -> None:
-        self.directory = Path(directory)
+    def __init__(self, directory: Place, name: str) -> None:
+        place = place_of(directory)
+        self.directory: Path | Location = place if is_remote(place) else Path(place)
         self.name = name
 
-    def path(self, key: int | str) -> Path:
+    def path(self, key: int | str) -> Path | Location:
         """The file of an epoch or step."""
-        if isinstance(key, int):
-            return self.directory / f"{self.name}-{key}.bpk"
-        return self.directory / key / f"{self.name}.bpk"
+        name = f"{self.name}-{key}.bpk" if isinstance(key, int) else f"{key}/{self.name}.bpk"
+        return self.directory / name if isinstance(self.directory, Path) else self.directory.child(name)
 
     def save(self, key: int | str, record: Checkpoint, /) -> None:
         """Write the record's file in place of an older one.
@@ -81,9 +91,10 @@ class FileCheckpointer:
             OSError, RecordError: it cannot be written; an older one is as it was.
         """
         path = self.path(key)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(path, Path):
+            path.parent.mkdir(parents=True, exist_ok=True)
         record.save(path)
-        if not is_shared(record):
+        if isinstance(path, Path) and not is_shared(record):
             _remove_shared(path)
 
     def restore(self, key: int | str, kind: type[Any], /) -> Any:
@@ -94,16 +105,18 @@ class FileCheckpointer:
             RecordError: it is damaged.
         """
         path = self.path(key)
-        index = index_path(path)
-        if index.is_file():
+        if isinstance(path, Path) and (index := index_path(path)).is_file():
             return kind.load(index)
-        if not path.is_file():
+        if not (path.is_file() if isinstance(path, Path) else path.exists()):
             raise FileNotFoundError(2, f"no checkpoint {self.name} of {describe(key)}", str(path))
         return kind.load(path)
 
     def delete(self, key: int | str, /) -> None:
         """Remove the file if it is there."""
         path = self.path(key)
+        if not isinstance(path, Path):
+            path.delete()
+            return
         path.unlink(missing_ok=True)
         _remove_shared(path)
         if not isinstance(key, int) and path.parent.is_dir() and not any(path.parent.iterdir()):
