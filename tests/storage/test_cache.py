@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -108,6 +109,18 @@ def test_an_object_without_a_version_is_not_kept(tmp_path: Path) -> None:
     place = at(io.BytesIO(save(MODEL)), cache=Cache(tmp_path / "cache"))
     assert np.array_equal(load_file(place)["w"], MODEL["w"])
     assert not (tmp_path / "cache").exists()
+
+
+def test_what_another_process_is_downloading_is_left_alone_until_it_is_abandoned(
+    web: Web, tmp_path: Path
+) -> None:
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    for name, age in (("fresh.tmp", 0), ("old.tmp", 100_000)):
+        (folder / name).write_bytes(bytes(10))
+        os.utime(folder / name, (time.time() - age,) * 2)
+    load_file(web("a.bpk", save(MODEL), cache=Cache(folder, max_bytes=0)))
+    assert (folder / "fresh.tmp").exists() and not (folder / "old.tmp").exists()
 
 
 def test_a_negative_bound_is_refused() -> None:

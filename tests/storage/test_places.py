@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import burnpy
-from burnpy import ModuleRecord, safe_open
+from burnpy import ModuleRecord, _core, safe_open
 from burnpy.errors import AlreadyExists, RecordIoError
 from burnpy.nn import LinearConfig
 from burnpy.numpy import load_file, save, save_file
@@ -148,6 +148,26 @@ def test_a_save_tells_its_progress(root: str) -> None:
     save_file(MODEL, at(f"{root}/a.bpk", transfer=transfer))
     total = len(save(MODEL))
     assert [step[1] for step in told] == [*range(1000, total, 1000), total, total] and told[-1][0] == ""
+
+
+@pytest.mark.parametrize("part_bytes", [1, 7, 256, 4096, 1 << 20])
+def test_the_parts_of_a_container_are_the_container(part_bytes: int) -> None:
+    parts: list[bytes] = []
+    writer = _core.plan_file(MODEL, {"by": "me"}, scalars={"step": 3})
+    writer._write_parts(parts.append, part_bytes)
+    assert b"".join(parts) == save(MODEL, {"by": "me"}, scalars={"step": 3})
+    assert {len(part) for part in parts[:-1]} <= {part_bytes} and 0 < len(parts[-1]) <= part_bytes
+
+
+def test_what_a_sink_raises_comes_out_unchanged() -> None:
+    class Full(Exception):
+        pass
+
+    def full(part: bytes) -> None:
+        raise Full
+
+    with pytest.raises(Full):
+        _core.plan_file(MODEL)._write_parts(full, 100)
 
 
 def test_an_index_of_another_library_is_opened_over_a_network(root: str) -> None:

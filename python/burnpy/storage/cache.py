@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from burnpy.storage.storage import Stat
 
 __all__ = ["Cache"]
+
+# A download that was not written to for so long was killed; what it left is deleted like any other file.
+_ABANDONED_S = 3600
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ class Cache:
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / _name_of(location, stat)
         if not _is_there(path, stat):
-            with _lock(folder / f".{path.name}.lock"):
+            with _locked(_lock_of(path)):
                 # Another process may have brought it while this one waited.
                 if not _is_there(path, stat):
                     self._download(location, stat, path)
@@ -78,8 +82,10 @@ class Cache:
         files = []
         for entry in os.scandir(self.folder):
             try:
-                if not entry.name.startswith(".") and entry.is_file():
-                    files.append((entry.stat().st_mtime_ns, entry.stat().st_size, entry.path))
+                found = entry.stat()
+                is_arriving = entry.name.endswith(".tmp") and time.time() - found.st_mtime < _ABANDONED_S
+                if not entry.name.startswith(".") and entry.is_file() and not is_arriving:
+                    files.append((found.st_mtime_ns, found.st_size, entry.path))
             except FileNotFoundError:
                 continue
         total = sum(size for _, size, _ in files)
@@ -88,6 +94,7 @@ class Cache:
                 continue
             try:
                 os.unlink(path)
+                _lock_of(Path(path)).unlink(missing_ok=True)
             except OSError:
                 # Gone already, or open on a system that does not let go of open files.
                 continue
@@ -109,8 +116,12 @@ def _is_there(path: Path, stat: Stat) -> bool:
         return False
 
 
+def _lock_of(path: Path) -> Path:
+    return path.with_name(f".{path.name}.lock")
+
+
 @contextmanager
-def _lock(path: Path) -> Iterator[None]:
+def _locked(path: Path) -> Iterator[None]:
     """One process at a time; the system lets go for one that dies."""
     with open(path, "ab") as file:
         try:
@@ -121,4 +132,4 @@ def _lock(path: Path) -> Iterator[None]:
             return
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
-        # Left where it is: one that is deleted while another process waits for it locks nobody out.
+        # It stays as long as the file: a process that waits for one that is deleted would download once more.

@@ -29,9 +29,9 @@ class Location:
         cache: where downloads are kept, if they are.
 
     Example:
-        >>> place = at("memory://models/a.bpk")
+        >>> place = at("memory://empty/a.bpk")
         >>> str(place), str(place.sibling("b.bpk")), place.exists()
-        ('memory:///models/a.bpk', 'memory:///models/b.bpk', False)
+        ('memory:///empty/a.bpk', 'memory:///empty/b.bpk', False)
     """
 
     storage: Storage
