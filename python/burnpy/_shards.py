@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from burnpy import _core
 from burnpy._places import is_remote, place_of
@@ -37,6 +37,32 @@ _UNITS = {
 }
 
 
+@overload
+def save_sharded(
+    tensors: Mapping[str, Any],
+    folder: os.PathLike[str],
+    max_shard_bytes: int | str = "5GB",
+    *,
+    metadata: Mapping[str, str] | None = None,
+    scalars: Mapping[str, Scalar | bool | int | float] | None = None,
+    param_ids: Mapping[str, int] | None = None,
+    name: str = "model",
+    durable: bool = False,
+    limits: Limits | None = None,
+) -> Path: ...
+@overload
+def save_sharded(
+    tensors: Mapping[str, Any],
+    folder: Place,
+    max_shard_bytes: int | str = "5GB",
+    *,
+    metadata: Mapping[str, str] | None = None,
+    scalars: Mapping[str, Scalar | bool | int | float] | None = None,
+    param_ids: Mapping[str, int] | None = None,
+    name: str = "model",
+    durable: bool = False,
+    limits: Limits | None = None,
+) -> Path | Location: ...
 def save_sharded(
     tensors: Mapping[str, Any],
     folder: Place,

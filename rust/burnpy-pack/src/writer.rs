@@ -161,6 +161,16 @@ impl Writer {
 
     /// Writes the container front to back into anything that takes bytes.
     ///
+    /// ```
+    /// use burnpy_buffer::{Bytes, DType};
+    /// use burnpy_pack::{Tensor, Writer};
+    /// let writer = Writer::new(vec![Tensor::new("w", DType::U8, vec![3], None, Bytes::from(vec![1, 2, 3]))]);
+    /// let mut out = Vec::new();
+    /// writer.clone().write_to(&mut out)?;
+    /// assert_eq!(out[..], writer.into_bytes()?[..]);
+    /// # Ok::<(), burnpy_pack::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Plan::new`], before anything is written; `IoError`; the errors of providers. What was written before
     /// stays so.
