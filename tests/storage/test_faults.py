@@ -16,8 +16,8 @@ from burnpy import safe_open
 from burnpy.errors import StorageError
 from burnpy.numpy import load_file, save, save_file
 from burnpy.pack import Tensor
-from burnpy.storage import Location, Transfer
-from tests.storage.conftest import Bucket
+from burnpy.storage import Location, Transfer, at
+from tests.storage.conftest import QUICK, Bucket
 from tests.storage.servers import Server, at_random
 
 Web = Callable[..., Location]
@@ -45,6 +45,20 @@ def test_a_fifth_of_all_requests_failing_on_s3_gives_the_right_bytes(s3: Bucket,
     s3.server.fault = at_random(0.2, 503, 500)
     with safe_open(s3.at("a.bpk", engine=engine)) as model:
         assert same({name: model.get_tensor(name) for name in model})
+
+
+def test_the_same_over_http_through_fsspec(web: Web, http: Server) -> None:
+    pytest.importorskip("aiohttp")
+    place = at(str(web("a.bpk", save(MODEL))), engine="fsspec", transfer=QUICK)
+    http.fault = at_random(0.2, 503, "drop", "cut")
+    with safe_open(place) as model:
+        assert same({name: model.get_tensor(name) for name in model})
+        http.fault = lambda asked: 403
+        with pytest.raises(PermissionError, match="403"):
+            model.get_tensor("layer1")
+        http.fault, http.tags["/a.bpk"] = lambda asked: None, '"another"'
+        with pytest.raises(StorageError, match="has changed since it was opened"):
+            model.get_tensor("layer1")
 
 
 def test_a_fifth_of_all_requests_failing_leaves_a_whole_object_written(s3: Bucket) -> None:
