@@ -224,8 +224,8 @@ def _status_of(error: Exception) -> int | None:
     """The status of an HTTP answer, where one of the packages below fsspec put it."""
     response = getattr(error, "response", None)
     told = response.get("ResponseMetadata", {}).get("HTTPStatusCode") if isinstance(response, dict) else None
-    # What aiohttp's parser raises has a code of its own, which no server sent.
-    code = None if type(error).__module__ == "aiohttp.http_exceptions" else getattr(error, "code", None)
+    # What aiohttp's parser raises has a code of its own, which no server sent; its answers have a status.
+    code = None if type(error).__module__.startswith("aiohttp") else getattr(error, "code", None)
     for value in (getattr(error, "status", None), code, told):
         if isinstance(value, int) and 400 <= value < 600:
             return value
