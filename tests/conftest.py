@@ -1,12 +1,17 @@
 """What all tests share: the golden folders as fixtures, and how long Hypothesis searches."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.paths import CORPUS, GOLDEN, GOLDEN_EXTRA
+
+# A process that was started in the background ignores Ctrl-C, and hands that down to its children.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # `fast` tries the same examples every time, so that a red run is the change's doing; `thorough` searches.
 settings.register_profile("fast", max_examples=60, deadline=None, derandomize=True, database=None)

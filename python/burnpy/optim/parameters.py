@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from operator import is_
 from typing import TYPE_CHECKING, Any
@@ -47,9 +47,20 @@ def parameters_of(module: Module | Param) -> Parameters:
     while len(_known) >= _REMEMBERED:
         _known.pop(next(iter(_known)), None)
     parameters = Parameters(module)
-    _known[key] = (weakref.ref(module, lambda _: _known.pop(key, None)), parameters)
+    _known[key] = (weakref.ref(module, _forgetting(key)), parameters)
     return parameters
 
+
+
+def _forgetting(key: int) -> Callable[[object], None]:
+    """What forgets a module when it goes."""
+    # Held here: at the end of the interpreter the module's own names may be gone first.
+    known = _known
+
+    def forget(_: object) -> None:
+        known.pop(key, None)
+
+    return forget
 
 class Parameters:
     """Parameters of floats in visit order, each once, also one that is met on several paths.
