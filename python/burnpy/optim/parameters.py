@@ -51,7 +51,6 @@ def parameters_of(module: Module | Param) -> Parameters:
     return parameters
 
 
-
 def _forgetting(key: int) -> Callable[[object], None]:
     """What forgets a module when it goes."""
     # Held here: at the end of the interpreter the module's own names may be gone first.
@@ -61,6 +60,7 @@ def _forgetting(key: int) -> Callable[[object], None]:
         known.pop(key, None)
 
     return forget
+
 
 class Parameters:
     """Parameters of floats in visit order, each once, also one that is met on several paths.
