@@ -251,6 +251,20 @@ def test_a_model_of_another_shape_is_refused_and_stays_as_it_was(tmp_path: Path)
     assert other.model.fc1.weight.val().tolist() == before
 
 
+def test_an_optimizer_record_that_cannot_be_read_leaves_the_model_as_it_was(tmp_path: Path) -> None:
+    training(tmp_path, epochs=1).launch(learner())
+    (tmp_path / "checkpoint" / "optim-1.bpk").write_bytes(
+        (tmp_path / "checkpoint" / "model-1.bpk").read_bytes()[:-9]
+    )
+    other = learner()
+    ids = [leaf.id for _, leaf in other.model.named_params()]
+    values = [leaf.val().tolist() for _, leaf in other.model.named_params() if hasattr(leaf, "val")]
+    with pytest.raises(RecordError):
+        training(tmp_path, epochs=2, checkpoint=1).launch(other)
+    assert [leaf.id for _, leaf in other.model.named_params()] == ids
+    assert [leaf.val().tolist() for _, leaf in other.model.named_params() if hasattr(leaf, "val")] == values
+
+
 def test_a_loader_without_a_state_is_read_up_to_its_place(tmp_path: Path) -> None:
     def go(folder: Path, **options: Any) -> Any:
         return SupervisedTraining(

@@ -230,9 +230,19 @@ class LearningCheckpointer:
         self.load_records(learner, found.key)
 
     def load_records(self, learner: Learner, key: int | str) -> None:
-        """Restore the three records of a key, whatever the trainer file says, as Burn does."""
+        """Restore the three records of a key, whatever the trainer file says, as Burn does.
+
+        Raises:
+            RecordError: a record does not fit; the learner is as it was.
+        """
         records = {part: self._parts[part].restore(key, _KINDS[part]) for part in PARTS}
+        before = (learner.model.into_record(), learner.optim.to_record())
         learner.load_model(records["model"])
-        learner.load_optim(records["optim"])
-        learner.load_scheduler(records["scheduler"])
+        try:
+            learner.load_optim(records["optim"])
+            learner.load_scheduler(records["scheduler"])
+        except Exception:
+            learner.load_model(before[0])
+            learner.load_optim(before[1])
+            raise
         _LOG.info("restored the checkpoint of %s from %s", describe(key), self.folder)
