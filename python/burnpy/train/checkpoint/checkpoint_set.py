@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from burnpy.errors import BurnpyError
-from burnpy.train.checkpoint.checkpointer import CheckpointerError, describe, index_path
+from burnpy.train.checkpoint.checkpointer import CheckpointerError, describe, file_name, index_path
 from burnpy.train.checkpoint.trainer_record import TrainerRecord
 
 __all__ = ["PARTS", "CheckpointSet", "complete_sets", "fingerprint", "fingerprints"]
@@ -112,7 +112,7 @@ def _sets_of_burn(folder: Path) -> list[CheckpointSet]:
 
 def part_path(folder: Path, part: str, key: int | str) -> Path:
     """Where a file of a set is."""
-    return folder / f"{part}-{key}.bpk" if isinstance(key, int) else folder / key / f"{part}.bpk"
+    return folder / file_name(part, key)
 
 
 def _size(path: Path) -> int | None:

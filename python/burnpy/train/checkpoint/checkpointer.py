@@ -81,7 +81,7 @@ class FileCheckpointer:
 
     def path(self, key: int | str) -> Path | Location:
         """The file of an epoch or step."""
-        name = f"{self.name}-{key}.bpk" if isinstance(key, int) else f"{key}/{self.name}.bpk"
+        name = file_name(self.name, key)
         return self.directory / name if isinstance(self.directory, Path) else self.directory.child(name)
 
     def save(self, key: int | str, record: Checkpoint, /) -> None:
@@ -121,6 +121,16 @@ class FileCheckpointer:
         _remove_shared(path)
         if not isinstance(key, int) and path.parent.is_dir() and not any(path.parent.iterdir()):
             path.parent.rmdir()
+
+
+def file_name(name: str, key: int | str) -> str:
+    """Where a part of a set is in its folder.
+
+    Example:
+        >>> file_name("model", 3), file_name("model", "step-120")
+        ('model-3.bpk', 'step-120/model.bpk')
+    """
+    return f"{name}-{key}.bpk" if isinstance(key, int) else f"{key}/{name}.bpk"
 
 
 class SharedRecord:

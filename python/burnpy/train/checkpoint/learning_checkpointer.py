@@ -174,12 +174,10 @@ class LearningCheckpointer:
             self._delete(old)
         for entry in self.folder.glob("step-*"):
             if entry.name != key:
-                self._trainer.delete(entry.name)
-                for part in self._parts.values():
-                    part.delete(entry.name)
+                self._delete(entry.name)
                 shutil.rmtree(entry, ignore_errors=True)
 
-    def _delete(self, key: int) -> None:
+    def _delete(self, key: int | str) -> None:
         # The mark first: what is left after a crash is no set.
         self._trainer.delete(key)
         for part in self._parts.values():
@@ -192,10 +190,6 @@ class LearningCheckpointer:
             OSError, RecordError: the last set could not be written.
         """
         self._background.join()
-
-    def close(self) -> None:
-        """Wait until all is written, and let errors go."""
-        self._background.__exit__(RuntimeError)
 
     def latest(self) -> CheckpointSet | None:
         """The newest complete set."""
