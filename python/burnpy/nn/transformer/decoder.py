@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from burnpy.config import KW_ONLY, Config, NonNegative, Positive
-from burnpy.module import Initializer, Module
-from burnpy.nn.activation.activation import ActivationConfig
-from burnpy.nn.attention.mha import MhaCache, MhaInput, MultiHeadAttentionConfig
-from burnpy.nn.attention.scores import check_probability
+from burnpy.module import Module
+from burnpy.nn.attention.mha import MhaCache, MhaInput
 from burnpy.nn.cache import TensorCache
 from burnpy.nn.dropout import DropoutConfig
 from burnpy.nn.expect import expect
-from burnpy.nn.linear import KAIMING
-from burnpy.nn.norm.layer_norm import LayerNormConfig
-from burnpy.nn.transformer.pwff import PositionWiseFeedForwardConfig
+from burnpy.nn.transformer.stack_config import StackConfig
 from burnpy.tensor import Device, Tensor
 
 __all__ = [
@@ -26,7 +21,7 @@ __all__ = [
 ]
 
 
-class TransformerDecoderConfig(Config):
+class TransformerDecoderConfig(StackConfig):
     """What a :class:`TransformerDecoder` is made of.
 
     Raises:
@@ -38,22 +33,6 @@ class TransformerDecoderConfig(Config):
 
     Source: Burn ``nn::transformer::TransformerDecoderConfig``.
     """
-
-    d_model: NonNegative
-    d_ff: NonNegative
-    n_heads: Positive
-    n_layers: NonNegative
-    _: KW_ONLY
-    dropout: float = 0.1
-    norm_first: bool = False
-    quiet_softmax: bool = False
-    initializer: Initializer = KAIMING
-    activation: ActivationConfig = ActivationConfig.Gelu()
-    layer_norm_eps: float = 1e-5
-
-    def validate(self) -> None:
-        """Check what the types do not say."""
-        check_probability(self, "dropout")
 
     def init(self, device: Device | None = None) -> TransformerDecoder:
         """The module, its parameters drawn when they are first needed."""
@@ -175,23 +154,11 @@ class TransformerDecoderLayer(Module):
     """One layer of a :class:`TransformerDecoder`: two attentions and feed forward, each with norm and way around."""
 
     def __init__(self, config: TransformerDecoderConfig, device: Device | None = None) -> None:
-        mha = MultiHeadAttentionConfig(
-            config.d_model,
-            config.n_heads,
-            dropout=config.dropout,
-            quiet_softmax=config.quiet_softmax,
-            initializer=config.initializer,
-        )
-        norm = LayerNormConfig(config.d_model, epsilon=config.layer_norm_eps)
+        mha = config.attention()
+        norm = config.norm()
         self.cross_attn = mha.init(device)
         self.self_attn = mha.init(device)
-        self.pwff = PositionWiseFeedForwardConfig(
-            config.d_model,
-            config.d_ff,
-            dropout=config.dropout,
-            initializer=config.initializer,
-            activation=config.activation,
-        ).init(device)
+        self.pwff = config.feed_forward().init(device)
         self.norm_1 = norm.init(device)
         self.norm_2 = norm.init(device)
         self.norm_3 = norm.init(device)

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from burnpy.config import KW_ONLY, Config, NonNegative, Positive
-from burnpy.module import Initializer, Module
-from burnpy.nn.activation.activation import ActivationConfig
-from burnpy.nn.attention.mha import MhaCache, MhaInput, MultiHeadAttentionConfig
-from burnpy.nn.attention.scores import check_probability
+from burnpy.module import Module
+from burnpy.nn.attention.mha import MhaCache, MhaInput
 from burnpy.nn.cache import TensorCache
 from burnpy.nn.dropout import DropoutConfig
 from burnpy.nn.expect import expect
-from burnpy.nn.linear import KAIMING
-from burnpy.nn.norm.layer_norm import LayerNormConfig
-from burnpy.nn.transformer.pwff import PositionWiseFeedForwardConfig
+from burnpy.nn.transformer.stack_config import StackConfig
 from burnpy.tensor import Device, Tensor
 
 __all__ = [
@@ -26,7 +21,7 @@ __all__ = [
 ]
 
 
-class TransformerEncoderConfig(Config):
+class TransformerEncoderConfig(StackConfig):
     """What a :class:`TransformerEncoder` is made of.
 
     Raises:
@@ -38,22 +33,6 @@ class TransformerEncoderConfig(Config):
 
     Source: Burn ``nn::transformer::TransformerEncoderConfig``.
     """
-
-    d_model: NonNegative
-    d_ff: NonNegative
-    n_heads: Positive
-    n_layers: NonNegative
-    _: KW_ONLY
-    dropout: float = 0.1
-    norm_first: bool = False
-    quiet_softmax: bool = False
-    initializer: Initializer = KAIMING
-    activation: ActivationConfig = ActivationConfig.Gelu()
-    layer_norm_eps: float = 1e-5
-
-    def validate(self) -> None:
-        """Check what the types do not say."""
-        check_probability(self, "dropout")
 
     def init(self, device: Device | None = None) -> TransformerEncoder:
         """The module, its parameters drawn when they are first needed."""
@@ -161,21 +140,9 @@ class TransformerEncoderLayer(Module):
     """One layer of a :class:`TransformerEncoder`: attention and feed forward, each with a norm and a way around it."""
 
     def __init__(self, config: TransformerEncoderConfig, device: Device | None = None) -> None:
-        self.mha = MultiHeadAttentionConfig(
-            config.d_model,
-            config.n_heads,
-            dropout=config.dropout,
-            quiet_softmax=config.quiet_softmax,
-            initializer=config.initializer,
-        ).init(device)
-        self.pwff = PositionWiseFeedForwardConfig(
-            config.d_model,
-            config.d_ff,
-            dropout=config.dropout,
-            initializer=config.initializer,
-            activation=config.activation,
-        ).init(device)
-        norm = LayerNormConfig(config.d_model, epsilon=config.layer_norm_eps)
+        self.mha = config.attention().init(device)
+        self.pwff = config.feed_forward().init(device)
+        norm = config.norm()
         self.norm_1 = norm.init(device)
         self.norm_2 = norm.init(device)
         self.dropout = DropoutConfig(config.dropout).init()
