@@ -25,7 +25,9 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTI
 def _needs(examples: list[doctest.Example]) -> set[str]:
     """The packages outside the small environment that examples import."""
     source = "".join(example.source for example in examples)
-    return set(re.findall(r"^(?:import|from) (?:burnpy\.)?(torch|jax)\b", source, flags=re.MULTILINE))
+    return set(
+        re.findall(r"^(?:import|from) (?:burnpy\.)?(torch|jax|fsspec|obstore)\b", source, flags=re.MULTILINE)
+    )
 
 
 @pytest.mark.parametrize("name", MODULES)
