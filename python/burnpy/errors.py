@@ -465,7 +465,8 @@ class TrainingError(BurnpyError):
     """A run ended before its time. The error that ended it is the ``__cause__``.
 
     Attributes:
-        kind: ``"dataset"``, ``"event_processor"`` (metrics, loggers, renderers), ``"workers"`` or ``"checkpoint"``.
+        kind: ``"dataset"``, ``"event_processor"`` (metrics, loggers, renderers), ``"workers"``, ``"checkpoint"``, or
+            ``"directory"``: another run is at work there.
         result: the ``LearningResult`` or ``EvaluationResult`` so far, or ``None``.
 
     Source: Burn ``train::TrainingError``. Unlike Burn, ``launch`` raises it, unless it is told not to.

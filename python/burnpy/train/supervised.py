@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
@@ -21,6 +22,7 @@ from burnpy.train.metric.store import EventStore, Split
 from burnpy.train.metrics_of_split import MetricsOfSplit
 from burnpy.train.renderer import default_renderer
 from burnpy.train.result import LearningResult
+from burnpy.train.run_lock import RunLock
 from burnpy.train.run_state import RunState
 from burnpy.train.signals import StopSignals
 from burnpy.train.step import inference_step_of, train_step_of
@@ -47,6 +49,7 @@ class SupervisedTraining:
 
     Args:
         directory: the artifact folder: metrics, checkpoints, ``experiment.log``. Nothing is created before ``launch``.
+            One run at a time has it; a second one is refused.
         dataloader_train: a ``DataLoader``, or any iterable of batches.
         dataloader_valid: the same.
         num_epochs: the last epoch, also of a run that is resumed.
@@ -314,7 +317,7 @@ class SupervisedTraining:
                 written; else it is in the result, as in Burn.
 
         Raises:
-            TrainingError: with the result so far in ``result``.
+            TrainingError: with the result so far in ``result``; without one where another run is at work in the folder.
             TypeError: it is no ``Learner``, or its model cannot be validated.
             KeyboardInterrupt: after Ctrl-C, when the batch is done and everything written; at once at a second one.
             SystemExit: the same for SIGTERM, with code 143.
@@ -335,7 +338,7 @@ class SupervisedTraining:
         signals = StopSignals(self._interrupter)
         with signals:
             result = self._training_strategy.launch(
-                lambda: self._logged(learner), learner, loaders, self._interrupter
+                lambda: self._alone(learner), learner, loaders, self._interrupter
             )
         signals.raise_received()
         if result.error is not None and raise_errors:
@@ -343,13 +346,17 @@ class SupervisedTraining:
             raise result.error
         return result
 
-    def _logged(self, learner: Learner) -> LearningResult:
-        installer = self._install()
-        try:
-            return self._run(learner)
-        finally:
-            if installer is not None:
-                installer.uninstall()
+    def _alone(self, learner: Learner) -> LearningResult:
+        with RunLock(self.directory) if self._writes_into_directory() else nullcontext():
+            installer = self._install()
+            try:
+                return self._run(learner)
+            finally:
+                if installer is not None:
+                    installer.uninstall()
+
+    def _writes_into_directory(self) -> bool:
+        return self._checkpointer is not None or not self._loggers or self._application_logger == _FILE
 
     def _install(self) -> ApplicationLoggerInstaller | None:
         installer = self._application_logger
