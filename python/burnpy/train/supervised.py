@@ -232,8 +232,10 @@ class SupervisedTraining:
         """Go on as if the run had never been interrupted.
 
         Args:
-            where: ``"latest"`` complete set, in the middle of an epoch too, and from the start where there is none;
-                the ``"best"``, by the strategy that keeps it; or an epoch.
+            where: ``"latest"`` complete set, in the middle of an epoch too, and from the start where there never was
+                one; the ``"best"``, by the strategy that keeps it; or an epoch.
+
+        ``launch`` raises where there are sets and none is complete: nothing is trained anew that was not asked for.
 
         A folder that Burn wrote has no trainer file: what it cannot restore is told in a warning.
         """

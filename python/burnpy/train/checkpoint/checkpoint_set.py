@@ -13,12 +13,12 @@ from burnpy.errors import BurnpyError
 from burnpy.train.checkpoint.checkpointer import CheckpointerError, describe, file_name, index_path
 from burnpy.train.checkpoint.trainer_record import TrainerRecord
 
-__all__ = ["PARTS", "CheckpointSet", "complete_sets", "fingerprint", "fingerprints"]
+__all__ = ["PARTS", "CheckpointSet", "Survey", "complete_sets", "fingerprint", "fingerprints", "survey"]
 
 PARTS = ("model", "optim", "scheduler")
 """The records of a set, in the order in which they are written; the trainer file follows."""
 
-_EPOCH = re.compile(r"trainer-(\d+)\.bpk")
+_EPOCH = re.compile(r"(?:model|optim|scheduler|trainer)-(\d+)\.bpk(?:\.index\.json)?")
 _STEP = re.compile(r"step-(\d+)")
 
 
@@ -65,13 +65,19 @@ def fingerprints(path: Path) -> dict[str, Any]:
     return fingerprint(index) | {"files": {name: fingerprint(path.with_name(name)) for name in names}}
 
 
-def _has_sizes(path: Path, told: dict[str, Any]) -> bool:
-    if "files" not in told:
-        return bool(_size(path) == told["size"])
-    others = told["files"].items()
-    return bool(_size(index_path(path)) == told["size"]) and all(
-        _size(path.with_name(name)) == each["size"] for name, each in others
-    )
+@dataclass(frozen=True)
+class Survey:
+    """What a folder has of checkpoints.
+
+    Attributes:
+        complete: the sets whose files are all there and of the right sizes, oldest first.
+        faults: what is wrong with each of the others, by key, oldest first.
+        unfinished: a first set that the end of its process left half-written; nothing was ever complete before it.
+    """
+
+    complete: list[CheckpointSet]
+    faults: dict[int | str, str]
+    unfinished: bool
 
 
 def complete_sets(folder: Path) -> list[CheckpointSet]:
@@ -79,35 +85,67 @@ def complete_sets(folder: Path) -> list[CheckpointSet]:
 
     A set without its trainer file counts only in a folder that has no trainer file at all: one that Burn wrote.
     """
-    if not folder.is_dir():
-        return []
-    trainers: list[tuple[int | str, Path]] = []
-    for entry in folder.iterdir():
+    return survey(folder).complete
+
+
+def survey(folder: Path) -> Survey:
+    """The sets of a folder, complete or not."""
+    keys = _keys(folder)
+    burns = not any(part_path(folder, "trainer", key).is_file() for key in keys)
+    complete, faults = [], {}
+    for key in keys:
+        found = _set_of_burn(folder, key) if burns else _set(folder, key)
+        if isinstance(found, str):
+            faults[key] = found
+        else:
+            complete.append(found)
+    return Survey(sorted(complete, key=CheckpointSet.steps), faults, burns and len(keys) == len(faults) == 1)
+
+
+def _keys(folder: Path) -> list[int | str]:
+    """Of all sets of which there is a file."""
+    keys: set[int | str] = set()
+    for entry in folder.iterdir() if folder.is_dir() else ():
         if match := _EPOCH.fullmatch(entry.name):
-            trainers.append((int(match[1]), entry))
-        elif _STEP.fullmatch(entry.name) and (entry / "trainer.bpk").is_file():
-            trainers.append((entry.name, entry / "trainer.bpk"))
-    if not trainers:
-        return _sets_of_burn(folder)
-    found = [_set(folder, key, path) for key, path in trainers]
-    return sorted((each for each in found if each is not None), key=CheckpointSet.steps)
+            keys.add(int(match[1]))
+        elif _STEP.fullmatch(entry.name):
+            keys.add(entry.name)
+    return sorted(keys, key=lambda key: (isinstance(key, str), int(str(key).removeprefix("step-"))))
 
 
-def _set(folder: Path, key: int | str, path: Path) -> CheckpointSet | None:
+def _set(folder: Path, key: int | str) -> CheckpointSet | str:
+    path = part_path(folder, "trainer", key)
+    if not path.is_file():
+        return f"{path.name} is missing, which is written last"
     try:
         trainer = TrainerRecord.load(path)
-    except (BurnpyError, OSError, ValueError):
+    except (BurnpyError, OSError, ValueError) as error:
         # Not complete: a set is as good as its trainer file.
-        return None
+        return str(error)
     files = trainer.plain.get("files", {})
-    right = all(_has_sizes(part_path(folder, part, key), files[part]) for part in PARTS if part in files)
-    return CheckpointSet(key, trainer) if right else None
+    wrong = (_wrong_size(part_path(folder, part, key), files[part]) for part in PARTS if part in files)
+    return next((fault for fault in wrong if fault), CheckpointSet(key, trainer))
 
 
-def _sets_of_burn(folder: Path) -> list[CheckpointSet]:
-    epochs = {int(m[1]) for entry in folder.iterdir() if (m := re.fullmatch(r"model-(\d+)\.bpk", entry.name))}
-    whole = (e for e in sorted(epochs) if all(part_path(folder, part, e).is_file() for part in PARTS))
-    return [CheckpointSet(epoch, None) for epoch in whole]
+def _set_of_burn(folder: Path, key: int | str) -> CheckpointSet | str:
+    names = [*PARTS, "trainer"] if isinstance(key, str) else PARTS
+    missing = [path.name for part in names if not (path := part_path(folder, part, key)).is_file()]
+    return f"{', '.join(missing)} missing" if missing else CheckpointSet(key, None)
+
+
+def _wrong_size(path: Path, told: dict[str, Any]) -> str | None:
+    """What is wrong with a file, or with the index and files that several ranks wrote in place of it."""
+    sizes = {path: told["size"]}
+    if "files" in told:
+        others = told["files"].items()
+        sizes = {index_path(path): told["size"]} | {path.with_name(n): each["size"] for n, each in others}
+    for file, size in sizes.items():
+        found = _size(file)
+        if found != size:
+            return (
+                f"{file.name} is missing" if found is None else f"{file.name} has {found} bytes, not {size}"
+            )
+    return None
 
 
 def part_path(folder: Path, part: str, key: int | str) -> Path:

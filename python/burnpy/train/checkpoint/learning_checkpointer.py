@@ -9,15 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from burnpy.errors import TrainingError
 from burnpy.record import LrSchedulerRecord, ModuleRecord, OptimizerRecord
 from burnpy.train.checkpoint.background import Background
 from burnpy.train.checkpoint.checkpoint_set import (
     PARTS,
     CheckpointSet,
     check_fingerprints,
-    complete_sets,
     fingerprints,
     part_path,
+    survey,
 )
 from burnpy.train.checkpoint.checkpointer import (
     CheckpointerError,
@@ -192,9 +193,22 @@ class LearningCheckpointer:
         self._background.join()
 
     def latest(self) -> CheckpointSet | None:
-        """The newest complete set."""
-        sets = complete_sets(self.folder)
-        return sets[-1] if sets else None
+        """The newest complete set; ``None`` where none ever was. Sets that are passed over are told in a warning.
+
+        Raises:
+            TrainingError: there are sets, and none is complete; the message tells what is wrong with each.
+        """
+        found = survey(self.folder)
+        faults = [f"{describe(key)}: {fault}" for key, fault in found.faults.items()]
+        if not found.complete and faults and not found.unfinished:
+            raise TrainingError(
+                f"none of the {len(faults)} checkpoints in {self.folder} is complete, so there is nothing to go on "
+                f"from; to start anew, take resume away or choose another folder\n  " + "\n  ".join(faults),
+                kind="checkpoint",
+            )
+        for fault in faults:
+            _LOG.warning("passed over an incomplete checkpoint in %s, %s", self.folder, fault)
+        return found.complete[-1] if found.complete else None
 
     def find(self, key: int) -> CheckpointSet:
         """The complete set of an epoch.
@@ -202,13 +216,14 @@ class LearningCheckpointer:
         Raises:
             CheckpointerError: there is none; the message lists those that there are.
         """
-        sets = complete_sets(self.folder)
-        for found in sets:
-            if found.key == key:
-                return found
-        there = ", ".join(str(found.key) for found in sets) or "none"
+        found = survey(self.folder)
+        for each in found.complete:
+            if each.key == key:
+                return each
+        there = ", ".join(str(each.key) for each in found.complete) or "none"
+        fault = f"; {found.faults[key]}" if key in found.faults else ""
         raise CheckpointerError(
-            f"{self.folder} has no complete checkpoint of {describe(key)}; complete: {there}",
+            f"{self.folder} has no complete checkpoint of {describe(key)}; complete: {there}{fault}",
             path=self.folder,
         )
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from burnpy.train.checkpoint.checkpoint_set import PARTS, CheckpointSet, complete_sets, part_path
+from burnpy.train.checkpoint.checkpoint_set import PARTS, CheckpointSet, part_path, survey
 from burnpy.train.report.curve import Curve
 from burnpy.train.report.values import values_of
 
@@ -17,9 +16,6 @@ if TYPE_CHECKING:
     from burnpy._typing import PathLike
 
 __all__ = ["RunCheckpoint", "RunFolder"]
-
-_FILE = re.compile(r"(?:model|optim|scheduler|trainer)-(\d+)\.bpk")
-_STEP = re.compile(r"step-(\d+)")
 
 
 @dataclass(frozen=True)
@@ -126,16 +122,11 @@ def _text(path: Path) -> str | None:
 
 
 def _checkpoints(folder: Path) -> list[RunCheckpoint]:
-    complete = {found.key: found for found in complete_sets(folder)}
+    found = survey(folder)
     # The newest set knows what is best.
-    best = list(complete.values())[-1].best() if complete else None
-    keys: set[int | str] = set(complete)
-    for entry in folder.iterdir() if folder.is_dir() else ():
-        if match := _FILE.fullmatch(entry.name):
-            keys.add(int(match[1]))
-        elif _STEP.fullmatch(entry.name):
-            keys.add(entry.name)
-    made = [_checkpoint(folder, key, complete.get(key), key == best) for key in keys]
+    best = found.complete[-1].best() if found.complete else None
+    made = [_checkpoint(folder, each.key, each, each.key == best) for each in found.complete]
+    made += [_checkpoint(folder, key, None, False) for key in found.faults]
     return sorted(made, key=lambda each: (each.epoch or 0, isinstance(each.key, int), str(each.key)))
 
 
