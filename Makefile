@@ -58,6 +58,7 @@ bench: peers  ## measure against the peers; results go to benches/record
 	$(PEERS)/bin/python benches/python/kernels.py --threads 1
 	$(PEERS)/bin/python benches/python/kernels.py --threads 2
 	$(PEERS)/bin/python benches/python/training.py
+	$(PEERS)/bin/python benches/python/optimizers.py
 	test ! -d /usr/share/datasets/fashion-mnist || $(PEERS)/bin/python benches/python/fashion_mnist.py
 
 # The tests that hand arrays to other packages, and the examples that do. They need jax and torch alone, not all the peers of the benchmarks.

@@ -10,6 +10,7 @@ SUITES = {
     "training": "Training steps",
     "fashion-mnist": "Epochs of Fashion-MNIST",
     "loop-overhead": "The loop beside a step",
+    "optimizers": "Steps of optimizers",
     "kernels": "Kernels",
     "checkpoints": "Checkpoints of other formats",
     "": "Containers",

@@ -5,12 +5,14 @@ import gc
 import os
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 SAMPLE_S = 0.02
+LIMITS = ("memcpy", "triad", "scale")
+"""Columns that are no peers: what the machine gives."""
 
 
 @dataclass
@@ -18,26 +20,47 @@ class Row:
     """Calls that compute the same thing, and how much of ``unit`` one call is worth.
 
     ``work`` is in the unit's base: floating-point operations for GFLOP/s, bytes for GB/s, samples for samples/s, calls
-    for us (then less is better).
+    for us (then less is better). What a call uses up, ``prepare`` makes for so many calls before the clock starts.
     """
 
     name: str
     unit: str
     work: float
     calls: dict[str, Callable[[], Any]] = field(default_factory=dict)
+    prepare: dict[str, Callable[[int], None]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Line:
-    """What one peer reached in one row."""
+    """What one peer reached in one row, round by round."""
 
     row: str
     peer: str
     threads: int
     unit: str
-    value: float
-    spread: float
-    samples: int
+    values: Sequence[float]
+
+    @property
+    def value(self) -> float:
+        return statistics.median(self.values)
+
+    @property
+    def quartiles(self) -> tuple[float, float]:
+        """The first and the third."""
+        if len(self.values) < 2:
+            return self.values[0], self.values[0]
+        first, _, third = statistics.quantiles(self.values, n=4, method="inclusive")
+        return first, third
+
+    @property
+    def spread(self) -> float:
+        return (max(self.values) - min(self.values)) / self.value if self.value else 0.0
+
+    def times_better_than(self, peer: "Line") -> float:
+        """The median of the rounds' own ratios: neighbours on the machine disturb a round of all peers alike."""
+        pairs = zip(self.values, peer.values, strict=True)
+        is_less_better = self.unit in ("us", "s")
+        return statistics.median(theirs / own if is_less_better else own / theirs for own, theirs in pairs)
 
 
 def set_threads(count: int) -> None:
@@ -48,24 +71,28 @@ def set_threads(count: int) -> None:
 
 def measure(row: Row, *, threads: int, rounds: int) -> list[Line]:
     """One line a peer. In every round each peer runs once, another one first each time."""
-    repeats = {name: _repeats(call) for name, call in row.calls.items()}
+    repeats = {name: _repeats(row, name) for name in row.calls}
     seconds: dict[str, list[float]] = {name: [] for name in row.calls}
     names = list(row.calls)
     for turn in range(rounds):
         for name in names[turn % len(names) :] + names[: turn % len(names)]:
-            seconds[name].append(_sample(row.calls[name], repeats[name]))
-    return [_line(row, name, threads, found) for name, found in seconds.items()]
+            seconds[name].append(_sample(row, name, repeats[name]))
+    return [
+        Line(row.name, name, threads, row.unit, [_value(row, each) for each in found])
+        for name, found in seconds.items()
+    ]
 
 
-def _repeats(call: Callable[[], Any]) -> int:
-    call()
-    start = time.perf_counter()
-    call()
-    once = max(time.perf_counter() - start, 1e-8)
+def _repeats(row: Row, name: str) -> int:
+    _sample(row, name, 1)
+    once = max(_sample(row, name, 1), 1e-8)
     return max(1, round(SAMPLE_S / once))
 
 
-def _sample(call: Callable[[], Any], repeats: int) -> float:
+def _sample(row: Row, name: str, repeats: int) -> float:
+    call = row.calls[name]
+    if name in row.prepare:
+        row.prepare[name](repeats)
     gc.collect()
     gc.disable()
     start = time.perf_counter()
@@ -76,12 +103,28 @@ def _sample(call: Callable[[], Any], repeats: int) -> float:
     return seconds
 
 
-def _line(row: Row, peer: str, threads: int, seconds: list[float]) -> Line:
-    middle = statistics.median(seconds)
-    spread = (max(seconds) - min(seconds)) / middle
+def _value(row: Row, seconds: float) -> float:
     scale = {"GFLOP/s": 1e-9, "GB/s": 1e-9, "samples/s": 1.0}
-    value = middle * 1e6 / row.work if row.unit == "us" else row.work / middle * scale[row.unit]
-    return Line(row.name, peer, threads, row.unit, value, spread, len(seconds))
+    return seconds * 1e6 / row.work if row.unit == "us" else row.work / seconds * scale[row.unit]
+
+
+def about() -> dict[str, str]:
+    """Machine, versions and commit, and how busy the machine is: call it before the work begins."""
+    from benches.python import machine  # imports burnpy, which reads the number of threads
+
+    left_out = ("places", "burn-pack")
+    found = {key: value for key, value in machine.description({}).items() if key not in left_out}
+    return found | {"load": f"{os.getloadavg()[0]:.1f} processes before the run"}
+
+
+def place(suite: str, threads: int, *, is_whole: bool) -> Path:
+    """Where a table goes: a whole one to the records, a part of it to ``target``."""
+    from benches.python import machine
+
+    name = f"{suite}-{threads}-thread{'s' if threads > 1 else ''}"
+    if not is_whole:
+        return machine.ROOT / "target" / name
+    return machine.ROOT / "benches" / "record" / f"{machine.slug()}-{name}"
 
 
 def write(out: Path, title: str, lines: list[Line], about: dict[str, str]) -> None:
@@ -91,19 +134,13 @@ def write(out: Path, title: str, lines: list[Line], about: dict[str, str]) -> No
         for key, value in about.items():
             file.write(f"# {key}: {value}\n")
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["row", "peer", "threads", "unit", "value", "spread", "samples"])
+        writer.writerow(
+            ["row", "peer", "threads", "unit", "value", "quartile 1", "quartile 3", "spread", "samples"]
+        )
         for line in lines:
-            writer.writerow(
-                [
-                    line.row,
-                    line.peer,
-                    line.threads,
-                    line.unit,
-                    f"{line.value:.5g}",
-                    f"{line.spread:.2f}",
-                    line.samples,
-                ]
-            )
+            figures = [f"{value:.5g}" for value in (line.value, *line.quartiles)]
+            about_it = [line.row, line.peer, line.threads, line.unit]
+            writer.writerow([*about_it, *figures, f"{line.spread:.2f}", len(line.values)])
     Path(f"{out}.md").write_text(_markdown(title, lines, about))
     print(f"wrote {out}.csv and {out}.md")
 
@@ -118,14 +155,25 @@ def _markdown(title: str, lines: list[Line], about: dict[str, str]) -> str:
     for key in dict.fromkeys((line.row, line.threads) for line in lines):
         found = {line.peer: line for line in lines if (line.row, line.threads) == key}
         unit = next(iter(found.values())).unit
-        cells = [f"{found[peer].value:.4g}" if peer in found else "" for peer in peers]
-        table.append(f"| {key[0]} | {key[1]} | {unit} | " + " | ".join(cells) + f" | {_ratio(found, unit)} |")
+        cells = [_cell(found[peer]) if peer in found else "" for peer in peers]
+        table.append(f"| {key[0]} | {key[1]} | {unit} | " + " | ".join(cells) + f" | {_ratio(found)} |")
     return "\n".join([*head, *table, ""])
 
 
-def _ratio(found: dict[str, Line], unit: str) -> str:
-    others = [line.value for peer, line in found.items() if peer not in ("burnpy", "peak")]
-    if "burnpy" not in found or not others:
-        return ""
-    own = found["burnpy"].value
-    return f"{min(others) / own:.2f}" if unit in ("us", "s") else f"{own / max(others):.2f}"
+def _cell(line: Line) -> str:
+    """The median, and the quartiles where there was more than one round."""
+    if len(line.values) < 2:
+        return _number(line.value)
+    first, third = line.quartiles
+    return f"{_number(line.value)} ({_number(first)}–{_number(third)})"
+
+
+def _number(value: float) -> str:
+    """Four digits, and no exponent."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def _ratio(found: dict[str, Line]) -> str:
+    own = found.get("burnpy")
+    peers = [line for name, line in found.items() if name not in ("burnpy", *LIMITS)]
+    return f"{min(own.times_better_than(peer) for peer in peers):.2f}" if own and peers else ""

@@ -12,7 +12,6 @@ channels-last memory, fused Adam and counts of hits that are read once an epoch.
 import argparse
 import importlib.util
 import math
-import os
 import sys
 import tempfile
 import time
@@ -26,7 +25,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benches.python import compute
 from benches.python.compute import Line
 
-ROOT = Path(__file__).resolve().parents[2]
 EPOCHS, BATCH, RATE, SEED = 3, 64, 2e-3, 42
 TRAIN, TEST = 60_000, 10_000
 Epochs = Iterator[float]
@@ -43,20 +41,14 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     compute.set_threads(args.threads)
+    about = compute.about()
     with tempfile.TemporaryDirectory() as folder:
         runs: dict[str, Epochs] = {"burnpy": burnpy_epochs(Path(folder), args.threads, args.items)}
         if importlib.util.find_spec("torch"):
             for peer in args.peers:
                 runs[peer] = torch_epochs(args.threads, args.items, tuned=peer == "torch tuned")
         lines = measure(runs, args.threads, args.items)
-    from benches.python import machine
-
-    about = {
-        key: value for key, value in machine.description({}).items() if key not in ("places", "burn-pack")
-    }
-    about["load"] = f"{os.getloadavg()[0]:.1f} processes"
-    threads = f"{args.threads}-thread{'s' if args.threads > 1 else ''}"
-    out = args.out or ROOT / "benches" / "record" / f"{machine.slug()}-fashion-mnist-{threads}"
+    out = args.out or compute.place("fashion-mnist", args.threads, is_whole=args.items == TRAIN)
     compute.write(out, "Epochs of Fashion-MNIST", lines, about)
 
 
@@ -75,14 +67,13 @@ def measure(runs: dict[str, Epochs], threads: int, items: int) -> list[Line]:
             print(f"{name}, epoch {turn + 1}: {seconds[name][-1]:.2f} s, {found[name][-1]:.2f} %", flush=True)
     lines = []
     for name in names:
-        middle = sorted(seconds[name])[EPOCHS // 2]
-        spread = (max(seconds[name]) - min(seconds[name])) / middle
+        rates = [(items + TEST) / each for each in seconds[name]]
         lines += [
-            Line("time of an epoch", name, threads, "s", middle, spread, EPOCHS),
-            Line("images", name, threads, "samples/s", (items + TEST) / middle, spread, EPOCHS),
+            Line("time of an epoch", name, threads, "s", seconds[name]),
+            Line("images", name, threads, "samples/s", rates),
         ]
         lines += [
-            Line(f"accuracy after epoch {epoch}", name, threads, "%", accuracy, 0.0, 1)
+            Line(f"accuracy after epoch {epoch}", name, threads, "%", [accuracy])
             for epoch, accuracy in enumerate(found[name], 1)
         ]
     return sorted(lines, key=lambda line: ["t", "i", "a"].index(line.row[0]))

@@ -31,7 +31,7 @@ def main() -> None:
     args = _arguments()
     compute.set_threads(args.threads)
     peers = _peers(args.peers, args.threads)
-    lines = []
+    about, lines = compute.about(), []
     for row in rows(peers):
         if args.only in row.name:
             found = compute.measure(row, threads=args.threads, rounds=args.rounds)
@@ -39,12 +39,8 @@ def main() -> None:
             print(
                 f"{row.name:34}", *(f"{line.peer} {line.value:.4g}" for line in found), row.unit, flush=True
             )
-    from benches.python import machine
-
-    about = {
-        key: value for key, value in machine.description({}).items() if key not in ("places", "burn-pack")
-    }
-    compute.write(args.out or machine.ROOT / "build" / "kernels", "Kernels", lines, about)
+    out = args.out or compute.place("kernels", args.threads, is_whole=not args.only)
+    compute.write(out, "Kernels", lines, about)
 
 
 def _arguments() -> argparse.Namespace:

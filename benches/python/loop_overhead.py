@@ -14,7 +14,6 @@ import cProfile
 import gc
 import io
 import itertools
-import os
 import pstats
 import statistics
 import sys
@@ -46,6 +45,7 @@ def main() -> None:
     if args.profile:
         profile()
         return
+    about = compute.about()
     rows = {
         "bare loop": bare,
         "loop, no metrics": lambda steps: loop(steps, metrics=0),
@@ -67,21 +67,12 @@ def main() -> None:
         print(f"{line.row:32s} {line.value:8.1f} us")
     share = f"{100 * statistics.median(over) / m1:.2f} % of a step of M1"
     print(share)
-    from benches.python import machine
-
-    about = {
-        k: v for k, v in machine.description({}).items() if k not in ("places", "burn-pack", "huge pages")
-    }
-    about["load"] = f"{os.getloadavg()[0]:.1f} processes"
-    about["overhead"] = share
-    compute.write(
-        args.out or machine.ROOT / "build" / "loop-overhead", "Cost of the training loop", lines, about
-    )
+    out = args.out or compute.place("loop-overhead", 1, is_whole=True)
+    compute.write(out, "Cost of the training loop", lines, about | {"overhead": share})
 
 
 def _line(row: str, values: list[float]) -> Line:
-    middle = statistics.median(values)
-    return Line(row, "burnpy", 1, "us", middle, (max(values) - min(values)) / middle, len(values))
+    return Line(row, "burnpy", 1, "us", values)
 
 
 def step_us(run: Callable[[int], Any]) -> float:

@@ -10,7 +10,7 @@ from pathlib import Path
 import burnpy
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("numpy", "ml-dtypes", "safetensors", "torch", "h5py")
+PACKAGES = ("numpy", "ml-dtypes", "safetensors", "torch", "jax", "h5py")
 
 
 def description(folders: dict[str, Path]) -> dict[str, str]:
