@@ -13,6 +13,7 @@ from burnpy.module.param_id import ParamId
 from burnpy.module.quantizer import Calibration, Quantizer
 from burnpy.module.reparameterization import Reparameterization, Reparameterizer
 from burnpy.module.running_state import RunningState
+from burnpy.module.steps import between_steps
 from burnpy.module.visitor import ModuleMapper, ModuleVisitor
 
 __all__ = [
@@ -36,4 +37,5 @@ __all__ = [
     "Reparameterization",
     "Reparameterizer",
     "RunningState",
+    "between_steps",
 ]

@@ -12,6 +12,7 @@ from burnpy.module.flag import Flag
 from burnpy.module.group import ParamGroup
 from burnpy.module.param import Param
 from burnpy.module.running_state import RunningState
+from burnpy.module.steps import STEP
 from burnpy.module.traversal import Leaf, children, container_type, leaves, rebuilt
 from burnpy.module.visitor import ModuleMapper, ModuleVisitor
 
@@ -74,11 +75,16 @@ class Module:
         return self._rebuilt(lambda _, leaf: _mapped(leaf, mapper))
 
     def clone(self) -> Self:
-        """An independent module with the same values and ids.
+        """An independent module with the same values and ids, those of one moment (``burnpy.module.between_steps``).
 
         Cost: none of the size of the parameters; memory is shared until one of them changes.
         """
-        return self._rebuilt(lambda _, leaf: leaf if isinstance(leaf, Flag) else leaf.clone())
+        return self._copied(lambda _, leaf: leaf if isinstance(leaf, Flag) else leaf.clone())
+
+    def _copied(self, leaf: Callable[[str, Leaf], Leaf]) -> Self:
+        """:meth:`_rebuilt` of values of one moment."""
+        with STEP:
+            return self._rebuilt(leaf)
 
     def _rebuilt(self, leaf: Callable[[str, Leaf], Leaf]) -> Self:
         module: Self = rebuilt(self, leaf)
@@ -150,15 +156,15 @@ class Module:
 
     def valid(self) -> Self:
         """A module for inference: plain tensors that ask for no gradient, flags off. This one stays as it is."""
-        return self._rebuilt(_valid)
+        return self._copied(_valid)
 
     def train(self) -> Self:
         """A module for training again: on an autodiff device, as configured. This one stays as it is."""
-        return self._rebuilt(_train)
+        return self._copied(_train)
 
     def to_device(self, device: Device) -> Self:
         """A module on a device; whether it does autodiff is the device's. This one stays as it is."""
-        return self._rebuilt(lambda _, leaf: _moved(leaf, device))
+        return self._copied(lambda _, leaf: _moved(leaf, device))
 
     def fork(self, device: Device) -> Self:
         """A trainable copy on a device. This one stays as it is."""
@@ -250,7 +256,9 @@ class Module:
         return self._rebuilt(leaf)
 
     def into_record(self, group: ParamGroup | None = None) -> ModuleRecord:
-        """The parameters as a record, or those in a group.
+        """The parameters as a record, or those in a group; from any thread, and never half a step of an optimizer.
+
+        Several records of one moment are taken in ``burnpy.module.between_steps``.
 
         Cost: none of their size; later changes of the module do not show in the record.
         """

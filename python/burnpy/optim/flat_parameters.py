@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from burnpy._core import Tensor
 from burnpy.errors import DTypeError, ShapeError
+from burnpy.module.steps import STEP
 from burnpy.optim.plan import like
 
 if TYPE_CHECKING:
@@ -40,14 +41,17 @@ class FlatParameters:
     def place(self, x: Tensor) -> None:
         """Have the parameters be the parts of a vector."""
         at = 0
-        for cell, path, past in zip(self._parameters.cells, self._parameters.paths, self._first, strict=True):
-            cell.set(like(past, x.narrow(0, at, past.size).reshape(past.shape), path))
-            at += past.size
+        parameters = self._parameters
+        with STEP:
+            for cell, path, past in zip(parameters.cells, parameters.paths, self._first, strict=True):
+                cell.set(like(past, x.narrow(0, at, past.size).reshape(past.shape), path))
+                at += past.size
 
     def restore(self) -> None:
         """Have the parameters be what they were at first."""
-        for cell, past in zip(self._parameters.cells, self._first, strict=True):
-            cell.set(past)
+        with STEP:
+            for cell, past in zip(self._parameters.cells, self._first, strict=True):
+                cell.set(past)
 
     def evaluate(self) -> tuple[float, Tensor, Tensor | None]:
         """The loss, the gradient with zeros where there is none, and where that is, if anywhere.

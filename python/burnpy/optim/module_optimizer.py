@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, get_args
 
 from burnpy.module import ParamGroup, ParamId
+from burnpy.module.steps import STEP
 from burnpy.optim.grad_clipping import GradientClipping, GradientClippingConfig, NonFinite
 from burnpy.optim.gradients_params import GradientsParams
 from burnpy.optim.hyper import learning_rate
@@ -132,6 +133,8 @@ class ModuleOptimizer:
         """Update a module's parameters, all or none, and return the module. ``grads`` is empty afterwards.
 
         Values are changed where they lie if nobody else holds them; what was read from them before stays as it was.
+        Records, copies and files that other threads make meanwhile have all of the step or nothing of it
+        (``burnpy.module.between_steps``).
 
         Args:
             lr: the learning rate, or the rates of groups that ``ModuleLrScheduler.step`` gives.
@@ -182,14 +185,16 @@ class ModuleOptimizer:
         groups, rates = _rates(lr)
         plan = self._plan
         if plan is None or not plan.fits(parameters, groups):
-            plan = self._plan = self._planned(parameters, groups)
+            with STEP:
+                plan = self._plan = self._planned(parameters, groups)
         if plan.clipped:
             clipped = _clipped(plan, gradients, on_nonfinite)
             if clipped is None:
                 return
             gradients = clipped
         if len(plan.runs) == 1 and not some_missing and isinstance(plan.runs[0].optimizer, FusedOptimizer):
-            plan.runs[0].update(gradients, rates[plan.runs[0].rate])  # type: ignore[arg-type]
+            with STEP:
+                plan.runs[0].update(gradients, rates[plan.runs[0].rate])  # type: ignore[arg-type]
             return
         picked = [run.picked(gradients) for run in plan.runs]
         for run, found in picked:
@@ -198,10 +203,11 @@ class ModuleOptimizer:
         others = [pair for pair in picked if not isinstance(pair[0].optimizer, FusedOptimizer)]
         # These may fail, so they come first and are not done before all are computed.
         computed = [run.computed(found, rates[run.rate]) for run, found in others]
-        for run, found in fused:
-            run.update(found, rates[run.rate])
-        for done in computed:
-            done()
+        with STEP:
+            for run, found in fused:
+                run.update(found, rates[run.rate])
+            for done in computed:
+                done()
 
     def _planned(self, parameters: Parameters, groups: Sequence[ParamGroup]) -> Plan:
         contexts, winners = [], []
@@ -232,7 +238,8 @@ class ModuleOptimizer:
         """
         copy = ModuleOptimizer(self._groups[0].optimizer)
         copy._groups = list(self._groups)
-        copy._contexts = {key: context.clone() for key, context in self._contexts.items()}
+        with STEP:
+            copy._contexts = {key: context.clone() for key, context in self._contexts.items()}
         return copy
 
     def __getstate__(self) -> tuple[Any, ...]:
@@ -243,7 +250,7 @@ class ModuleOptimizer:
         self._plan = None
 
     def to_record(self) -> OptimizerRecord:
-        """The states of all parameters, in the order of the module.
+        """The states of all parameters, in the order of the module; from any thread, and never half a step.
 
         Cost: none of their size; later steps do not show in the record.
         """
@@ -251,11 +258,12 @@ class ModuleOptimizer:
 
         keys = dict.fromkeys([*(self._plan.parameters.keys if self._plan else ()), *self._contexts])
         found = [(ParamId(key), self._contexts[key]) for key in keys if key in self._contexts]
-        return OptimizerRecord.from_states(
-            (id, context.path, context.rank, state)
-            for id, context in found
-            if (state := context.recorded()) is not None
-        )
+        with STEP:
+            return OptimizerRecord.from_states(
+                (id, context.path, context.rank, state)
+                for id, context in found
+                if (state := context.recorded()) is not None
+            )
 
     def load_record(self, record: OptimizerRecord, *, strict: bool = False) -> Self:
         """Go on from the states of a record, instead of all that is remembered now. Returns itself.

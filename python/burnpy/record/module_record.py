@@ -11,6 +11,7 @@ from burnpy.errors import RecordError, RecordValidationError
 from burnpy.module.flag import Flag
 from burnpy.module.group import ParamGroup
 from burnpy.module.running_state import RunningState
+from burnpy.module.steps import STEP
 from burnpy.module.traversal import is_part, leaves
 from burnpy.record.dtype_policy import DTypePolicy
 from burnpy.record.entry import Entry
@@ -84,7 +85,8 @@ class ModuleRecord(Record):
         """The parameters of a module, or those in a group; what ``module.into_record`` returns.
 
         A parameter alone has the empty path. Undrawn parameters are drawn. Running statistics that are pending are
-        folded first.
+        folded first. Steps of optimizers in other threads are in it whole or not at all
+        (``burnpy.module.between_steps``).
 
         Cost: none of their size; later changes of the module do not show.
 
@@ -93,11 +95,12 @@ class ModuleRecord(Record):
             TypeError: it is no module.
         """
         group = group if group is None else ParamGroup.expect(group)
-        return cls()._with(
-            Entry(path, recorded(leaf), leaf.id.val())
-            for path, leaf in _params(module)
-            if group is None or group.matches(leaf.id, path)
-        )
+        with STEP:
+            return cls()._with(
+                Entry(path, recorded(leaf), leaf.id.val())
+                for path, leaf in _params(module)
+                if group is None or group.matches(leaf.id, path)
+            )
 
     # ---- options
 
@@ -186,8 +189,9 @@ class ModuleRecord(Record):
         if fatal:
             raise RecordValidationError(f"the record does not fit the module: {report}", report=report)
         made = [(leaf, entry, _value(path, leaf, entry, chosen, report)) for path, leaf, entry in plan]
-        for leaf, entry, value in made:
-            assign(leaf, value, entry.param_id)
+        with STEP:
+            for leaf, entry, value in made:
+                assign(leaf, value, entry.param_id)
         return report
 
     def _compared(

@@ -10,6 +10,7 @@ from burnpy.errors import BurnpyError
 from burnpy.module.flag import Flag
 from burnpy.module.param import Param
 from burnpy.module.running_state import RunningState
+from burnpy.module.steps import STEP
 from burnpy.module.traversal import children, container_type
 from burnpy.record.entry import Entry, kind_of, tensor_of
 from burnpy.record.leaf import Leaf, assign, recorded, recorded_shape, taken_over
@@ -63,10 +64,11 @@ def collect(
         >>> [(one.name, one.shape) for one in collect(module, adapter=BurnToPyTorchAdapter())]
         [('weight', (3, 2)), ('bias', (3,))]
     """
-    places = _places(module, skip_enum_variants)
-    tensors = (_snapshot(place) for place in places if _accepts(filter, place))
+    with STEP:
+        places = _places(module, skip_enum_variants)
+        tensors = [_snapshot(place) for place in places if _accepts(filter, place)]
     if adapter is None:
-        return list(tensors)
+        return tensors
     return [adapter.adapt(tensor, ModuleContext(tensor.container)) for tensor in tensors]
 
 
@@ -106,8 +108,9 @@ def apply(
     result = loader.finished()
     if check is not None:
         check(result)
-    for leaf, value, id in loader.made:
-        assign(leaf, value, id)
+    with STEP:
+        for leaf, value, id in loader.made:
+            assign(leaf, value, id)
     return result
 
 
