@@ -52,13 +52,17 @@ class LocalStorage:
         return _FileUpload(key)
 
     def list(self, prefix: str) -> Iterator[Stat]:
-        """Files whose paths begin with the prefix."""
+        """Files whose paths begin with the prefix; one that goes meanwhile is none."""
         folder = prefix if os.path.isdir(prefix) else os.path.dirname(prefix)
-        for parent, _, names in sorted(os.walk(folder)):
+        for parent, _, names in sorted(os.walk(folder, onerror=_unless_missing)):
             for name in sorted(names):
                 path = os.path.join(parent, name)
-                if path.startswith(prefix):
+                if not path.startswith(prefix):
+                    continue
+                try:
                     yield self.stat(path)
+                except FileNotFoundError:
+                    continue
 
     def delete(self, key: str) -> None:
         """Delete a file."""
@@ -70,6 +74,11 @@ class LocalStorage:
     def local_path(self, key: str) -> str | None:
         """The key."""
         return key
+
+
+def _unless_missing(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError | NotADirectoryError):
+        raise error
 
 
 def _stat_of(key: str, stat: os.stat_result) -> Stat:

@@ -88,6 +88,16 @@ class Location:
         """The objects below this place, as in a folder."""
         return self.storage.list(f"{self.key.rstrip('/')}/" if self.key else "")
 
+    def files(self) -> dict[str, Stat]:
+        """The objects below this place by their names in it, as ``step-3/model.bpk``.
+
+        Raises:
+            PermissionError, StorageError: from the storage.
+        """
+        start = len(f"{self.key.strip('/')}/") if self.key.strip("/") else 0
+        found = again(lambda: list(self.list()), self.transfer)
+        return {stat.key.lstrip("/")[start:].replace(os.sep, "/"): stat for stat in found}
+
     def delete(self) -> None:
         """Delete the object; one that is not there is no error."""
         again(lambda: self.storage.delete(self.key), self.transfer)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from burnpy.errors import TrainingError
+from burnpy.train.artifact_folder import UNSENT, ArtifactFolder
 from burnpy.train.event import EvaluationItem, EvaluatorEvent
 from burnpy.train.event_processor import EvaluationProcessor
 from burnpy.train.failure import failed
@@ -22,7 +23,7 @@ from burnpy.train.step import inference_step_of
 from burnpy.train.summary import LearnerSummary
 
 if TYPE_CHECKING:
-    from burnpy._typing import PathLike
+    from burnpy._typing import Place
     from burnpy.train.logger import ApplicationLoggerInstaller, EvaluationProgressLogger, MetricLogger
     from burnpy.train.renderer import MetricsRenderer
 
@@ -33,13 +34,15 @@ class EvaluatorBuilder:
     """What an evaluation measures, and where it writes.
 
     Args:
-        directory: the artifact folder; values go to ``<directory>/test/<name>/<Metric>.log``.
+        directory: the artifact folder; values go to ``<directory>/test/<name>/<Metric>.log``. It may be a URL, or a
+            place of ``burnpy.storage.at``: they are sent at the end.
 
     Source: Burn ``train::EvaluatorBuilder``.
     """
 
-    def __init__(self, directory: PathLike) -> None:
-        self.directory = Path(directory)
+    def __init__(self, directory: Place) -> None:
+        self._folder = ArtifactFolder(directory)
+        self.directory = self._folder.place
         self._metrics = MetricsOfSplit(Split.Test())
         self._renderer: MetricsRenderer | None = None
         self._progress_logger: EvaluationProgressLogger | None = None
@@ -145,14 +148,18 @@ class Evaluator:
             builder._interrupter.reset()
         self._used = True
         signals = StopSignals(builder._interrupter)
-        if builder._application_logger is not None:
-            builder._application_logger.install()
-        try:
-            with signals:
-                result = self._run(pairs)
-        finally:
+        with builder._folder.opened():
             if builder._application_logger is not None:
-                builder._application_logger.uninstall()
+                builder._application_logger.install()
+            try:
+                with signals:
+                    result = self._run(pairs)
+            finally:
+                if builder._application_logger is not None:
+                    builder._application_logger.uninstall()
+                unsent = builder._folder.try_send()
+        if unsent is not None and result.error is None:
+            result = replace(result, error=failed("event_processor", UNSENT, unsent))
         signals.raise_received()
         if result.error is not None and raise_errors:
             result.error.result = result
@@ -161,7 +168,7 @@ class Evaluator:
 
     def _run(self, tests: Sequence[tuple[str, TrainingLoader]]) -> EvaluationResult:
         builder = self._builder
-        loggers = [FileMetricLogger.new_eval(builder.directory), *builder._loggers]
+        loggers = [FileMetricLogger.new_eval(builder._folder.local), *builder._loggers]
         store = EventStore(loggers)
         renderer = builder._renderer or default_renderer(builder._interrupter, None)
         processor = EvaluationProcessor(self._metrics_of, store, renderer, builder._progress_logger)
@@ -226,6 +233,6 @@ class Evaluator:
     def _table(self) -> LearnerSummary | None:
         names = sorted(metric.name() for metric in self._builder._metrics.numeric)
         try:
-            return LearnerSummary(self._builder.directory, names, epochs=0)
+            return LearnerSummary(self._builder._folder.local, names, epochs=0)
         except FileNotFoundError:
             return None

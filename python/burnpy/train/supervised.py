@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 from burnpy.errors import TrainingError
 from burnpy.train.arguments import at_least, with_methods
+from burnpy.train.artifact_folder import UNSENT, ArtifactFolder
 from burnpy.train.checkpoint import CheckpointSet, ComposedCheckpointingStrategy, LearningCheckpointer
 from burnpy.train.checkpoint.checkpointer import CheckpointerError, describe
 from burnpy.train.event_processor import TrainingProcessor
@@ -30,7 +32,7 @@ from burnpy.train.strategy import SingleDeviceStrategy, SupervisedLearningStrate
 from burnpy.train.summary import LearnerSummary
 
 if TYPE_CHECKING:
-    from burnpy._typing import PathLike
+    from burnpy._typing import PathLike, Place
     from burnpy.train.checkpoint import Checkpointer, CheckpointingStrategy
     from burnpy.train.early_stopping import EarlyStoppingStrategy
     from burnpy.train.logger import ApplicationLoggerInstaller, MetricLogger, TrainingProgressLogger
@@ -50,6 +52,8 @@ class SupervisedTraining:
     Args:
         directory: the artifact folder: metrics, checkpoints, ``experiment.log``. Nothing is created before ``launch``.
             One run at a time has it; a second one is refused.
+            It may be a URL, or a place of ``burnpy.storage.at``: checkpoints go there as they are made, and logs at
+            the end of each epoch and of the run. The first rank alone writes.
         dataloader_train: a ``DataLoader``, or any iterable of batches.
         dataloader_valid: the same.
         num_epochs: the last epoch, also of a run that is resumed.
@@ -71,9 +75,12 @@ class SupervisedTraining:
         application_logger: writes ``experiment.log``; ``None`` for none.
         summary: whether a table of the run is shown at its end.
         label: name of the run.
+        local_directory: of an artifact folder elsewhere, where logs are written before they are sent, and stay; by
+            default a temporary folder.
 
     Raises:
         ValueError, TypeError: an argument cannot be; the message names it.
+        ImportError: the folder is a URL, and the package that serves it is not installed.
 
     Example:
         >>> from burnpy import nn, optim, Module, Tensor
@@ -104,7 +111,7 @@ class SupervisedTraining:
 
     def __init__(
         self,
-        directory: PathLike,
+        directory: Place,
         dataloader_train: Any,
         dataloader_valid: Any,
         *,
@@ -127,8 +134,10 @@ class SupervisedTraining:
         application_logger: ApplicationLoggerInstaller | Literal["file"] | None = _FILE,
         summary: bool = False,
         label: str | None = None,
+        local_directory: PathLike | None = None,
     ) -> None:
-        self.directory = Path(directory)
+        self._folder = ArtifactFolder(directory, local_directory)
+        self.directory = self._folder.place
         self._train = TrainingLoader(dataloader_train, "dataloader_train")
         self._valid = TrainingLoader(dataloader_valid, "dataloader_valid")
         self._metrics = (MetricsOfSplit(Split.Train), MetricsOfSplit(Split.Valid))
@@ -247,7 +256,7 @@ class SupervisedTraining:
 
     def with_default_checkpointers(self) -> Self:
         """Keep sets in ``<directory>/checkpoint``."""
-        self._checkpointer = LearningCheckpointer(self.directory / "checkpoint")
+        self._checkpointer = LearningCheckpointer(self._folder.checkpoint, before_mark=self._folder.send)
         return self
 
     def with_custom_checkpointers(
@@ -256,7 +265,9 @@ class SupervisedTraining:
         """Keep the three records elsewhere; the trainer file is in ``<directory>/checkpoint``."""
         for name, given in (("model", model), ("optim", optim), ("scheduler", scheduler)):
             with_methods(f"the {name} checkpointer", given, "save", "restore", "delete")
-        self._checkpointer = LearningCheckpointer(self.directory / "checkpoint", (model, optim, scheduler))
+        self._checkpointer = LearningCheckpointer(
+            self._folder.checkpoint, (model, optim, scheduler), before_mark=self._folder.send
+        )
         return self
 
     def with_checkpointing_strategy(self, strategy: CheckpointingStrategy) -> Self:
@@ -349,21 +360,30 @@ class SupervisedTraining:
         return result
 
     def _alone(self, learner: Learner) -> LearningResult:
-        with RunLock(self.directory) if self._writes_into_directory() else nullcontext():
-            installer = self._install()
+        with (
+            RunLock(directory) if (directory := self._own_directory()) else nullcontext(),
+            self._folder.opened(),
+        ):
+            installer, unsent = self._install(), None
             try:
-                return self._run(learner)
+                result = self._run(learner)
             finally:
                 if installer is not None:
                     installer.uninstall()
+                unsent = self._folder.try_send()
+        if unsent is None or result.error is not None:
+            return result
+        return replace(result, error=failed("event_processor", UNSENT, unsent))
 
-    def _writes_into_directory(self) -> bool:
-        return self._checkpointer is not None or not self._loggers or self._application_logger == _FILE
+    def _own_directory(self) -> Path | None:
+        """The folder that no other run may have; of one elsewhere nobody can tell."""
+        writes = self._checkpointer is not None or not self._loggers or self._application_logger == _FILE
+        return self.directory if writes and isinstance(self.directory, Path) else None
 
     def _install(self) -> ApplicationLoggerInstaller | None:
         installer = self._application_logger
         if installer == _FILE:
-            installer = FileApplicationLoggerInstaller(self.directory / "experiment.log")
+            installer = FileApplicationLoggerInstaller(self._folder.local / "experiment.log")
         if installer is None or isinstance(installer, str):
             return None
         try:
@@ -376,7 +396,7 @@ class SupervisedTraining:
     def _run(self, learner: Learner) -> LearningResult:
         if self._checkpointer is not None:
             self._checkpointer.begin()
-        loggers = self._loggers or [FileMetricLogger(self.directory)]
+        loggers = self._loggers or [FileMetricLogger(self._folder.local)]
         store = EventStore(loggers)
         renderer = self._renderer or default_renderer(self._interrupter, self._checkpoint)
         processor = TrainingProcessor(*self._metrics, store, renderer, self._progress_logger)
@@ -412,12 +432,19 @@ class SupervisedTraining:
             processor=processor,
             state=RunState(self._train, self._valid, self._training_strategy),
             summary=self._summary_of if self._summary else None,
+            end_of_epoch=self._send_logs,
         )
+
+    def _send_logs(self) -> None:
+        try:
+            self._folder.send()
+        except Exception as error:
+            self._interrupter.fail(failed("event_processor", UNSENT, error))
 
     def _summary_of(self, model: Any) -> LearnerSummary | None:
         names = sorted({metric.name() for split in self._metrics for metric in split.numeric})
         try:
-            return LearnerSummary(self.directory, names, epochs=self._num_epochs, model=str(model))
+            return LearnerSummary(self._folder.local, names, epochs=self._num_epochs, model=str(model))
         except FileNotFoundError:
             # No file logger: there is nothing to read.
             return None

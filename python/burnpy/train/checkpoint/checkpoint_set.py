@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from burnpy.errors import BurnpyError
-from burnpy.train.checkpoint.checkpointer import CheckpointerError, describe, file_name, index_path
+from burnpy.errors import BurnpyError, StorageError
+from burnpy.storage import at
+from burnpy.train.checkpoint.checkpointer import CheckpointerError, below, describe, file_name
+from burnpy.train.checkpoint.fingerprint import fingerprints
 from burnpy.train.checkpoint.trainer_record import TrainerRecord
 
-__all__ = ["PARTS", "CheckpointSet", "Survey", "complete_sets", "fingerprint", "fingerprints", "survey"]
+if TYPE_CHECKING:
+    from burnpy._typing import Place
+    from burnpy.storage import Location
+
+__all__ = [
+    "PARTS",
+    "CheckpointSet",
+    "Survey",
+    "check_fingerprints",
+    "complete_sets",
+    "part_path",
+    "step_keys",
+    "survey",
+]
 
 PARTS = ("model", "optim", "scheduler")
 """The records of a set, in the order in which they are written; the trainer file follows."""
 
 _EPOCH = re.compile(r"(?:model|optim|scheduler|trainer)-(\d+)\.bpk(?:\.index\.json)?")
-_STEP = re.compile(r"step-(\d+)")
+_STEP = re.compile(r"(step-\d+)/.*")
 
 
 @dataclass(frozen=True)
@@ -49,22 +63,6 @@ class CheckpointSet:
         return None
 
 
-def fingerprint(path: Path) -> dict[str, Any]:
-    """Size and hash of a file."""
-    with open(path, "rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return {"size": file.tell(), "sha256": digest}
-
-
-def fingerprints(path: Path) -> dict[str, Any]:
-    """:func:`fingerprint` of a part of a set; of its index, and of each file, where several ranks wrote it."""
-    index = index_path(path)
-    if not index.is_file():
-        return fingerprint(path)
-    names = sorted(set(json.loads(index.read_text())["weight_map"].values()))
-    return fingerprint(index) | {"files": {name: fingerprint(path.with_name(name)) for name in names}}
-
-
 @dataclass(frozen=True)
 class Survey:
     """What a folder has of checkpoints.
@@ -73,94 +71,109 @@ class Survey:
         complete: the sets whose files are all there and of the right sizes, oldest first.
         faults: what is wrong with each of the others, by key, oldest first.
         unfinished: a first set that the end of its process left half-written; nothing was ever complete before it.
+        sizes: of all files, by their names in the folder.
     """
 
     complete: list[CheckpointSet]
     faults: dict[int | str, str]
     unfinished: bool
+    sizes: Mapping[str, int]
 
 
-def complete_sets(folder: Path) -> list[CheckpointSet]:
+def complete_sets(folder: Place) -> list[CheckpointSet]:
     """The sets of a folder whose files are all there and of the right sizes, oldest first.
 
-    A set without its trainer file counts only in a folder that has no trainer file at all: one that Burn wrote.
+    A set without its trainer file counts only in a folder that has no trainer file at all: one that Burn wrote. The
+    folder may be a URL: it is listed, and its trainer files are read.
+
+    Raises:
+        PermissionError, StorageError: the folder cannot be listed, or a store does not give a trainer file.
     """
     return survey(folder).complete
 
 
-def survey(folder: Path) -> Survey:
-    """The sets of a folder, complete or not."""
-    keys = _keys(folder)
-    burns = not any(part_path(folder, "trainer", key).is_file() for key in keys)
+def survey(folder: Place) -> Survey:
+    """The sets of a folder, complete or not; as :func:`complete_sets`."""
+    place = at(folder)
+    sizes = {name: stat.size for name, stat in place.files().items()}
+    keys = _keys(sizes)
+    burns = not any(file_name("trainer", key) in sizes for key in keys)
     complete, faults = [], {}
     for key in keys:
-        found = _set_of_burn(folder, key) if burns else _set(folder, key)
+        found = _set_of_burn(key, sizes) if burns else _set(place, key, sizes)
         if isinstance(found, str):
             faults[key] = found
         else:
             complete.append(found)
-    return Survey(sorted(complete, key=CheckpointSet.steps), faults, burns and len(keys) == len(faults) == 1)
+    unfinished = burns and len(keys) == len(faults) == 1
+    return Survey(sorted(complete, key=CheckpointSet.steps), faults, unfinished, sizes)
 
 
-def _keys(folder: Path) -> list[int | str]:
+def _keys(names: Iterable[str]) -> list[int | str]:
     """Of all sets of which there is a file."""
     keys: set[int | str] = set()
-    for entry in folder.iterdir() if folder.is_dir() else ():
-        if match := _EPOCH.fullmatch(entry.name):
+    for name in names:
+        if match := _EPOCH.fullmatch(name):
             keys.add(int(match[1]))
-        elif _STEP.fullmatch(entry.name):
-            keys.add(entry.name)
+        elif match := _STEP.fullmatch(name):
+            keys.add(match[1])
     return sorted(keys, key=lambda key: (isinstance(key, str), int(str(key).removeprefix("step-"))))
 
 
-def _set(folder: Path, key: int | str) -> CheckpointSet | str:
-    path = part_path(folder, "trainer", key)
-    if not path.is_file():
+def _set(folder: Location, key: int | str, sizes: Mapping[str, int]) -> CheckpointSet | str:
+    path = folder.child(file_name("trainer", key))
+    if file_name("trainer", key) not in sizes:
         return f"{path.name} is missing, which is written last"
     try:
         trainer = TrainerRecord.load(path)
+    except StorageError:
+        # A store that does not answer says nothing of its files.
+        raise
     except (BurnpyError, OSError, ValueError) as error:
         # Not complete: a set is as good as its trainer file.
         return str(error)
     files = trainer.plain.get("files", {})
-    wrong = (_wrong_size(part_path(folder, part, key), files[part]) for part in PARTS if part in files)
+    wrong = (_wrong_size(file_name(part, key), files[part], sizes) for part in PARTS if part in files)
     return next((fault for fault in wrong if fault), CheckpointSet(key, trainer))
 
 
-def _set_of_burn(folder: Path, key: int | str) -> CheckpointSet | str:
-    names = [*PARTS, "trainer"] if isinstance(key, str) else PARTS
-    missing = [path.name for part in names if not (path := part_path(folder, part, key)).is_file()]
+def _set_of_burn(key: int | str, sizes: Mapping[str, int]) -> CheckpointSet | str:
+    names = [file_name(part, key) for part in ([*PARTS, "trainer"] if isinstance(key, str) else PARTS)]
+    missing = [_last(name) for name in names if name not in sizes]
     return f"{', '.join(missing)} missing" if missing else CheckpointSet(key, None)
 
 
-def _wrong_size(path: Path, told: dict[str, Any]) -> str | None:
+def _wrong_size(name: str, told: Mapping[str, Any], sizes: Mapping[str, int]) -> str | None:
     """What is wrong with a file, or with the index and files that several ranks wrote in place of it."""
-    sizes = {path: told["size"]}
+    wanted = {name: told["size"]}
     if "files" in told:
-        others = told["files"].items()
-        sizes = {index_path(path): told["size"]} | {path.with_name(n): each["size"] for n, each in others}
-    for file, size in sizes.items():
-        found = _size(file)
-        if found != size:
-            return (
-                f"{file.name} is missing" if found is None else f"{file.name} has {found} bytes, not {size}"
-            )
+        folder = name[: name.rfind("/") + 1]
+        others = {f"{folder}{other}": each["size"] for other, each in told["files"].items()}
+        wanted = {f"{name}.index.json": told["size"]} | others
+    for file, size in wanted.items():
+        if file not in sizes:
+            return f"{_last(file)} is missing"
+        if sizes[file] != size:
+            return f"{_last(file)} has {sizes[file]} bytes, not {size}"
     return None
 
 
-def part_path(folder: Path, part: str, key: int | str) -> Path:
+def _last(name: str) -> str:
+    return name.rpartition("/")[2]
+
+
+def step_keys(folder: Path | Location) -> list[str]:
+    """The keys of sets of the middle of an epoch, complete or not, or without any file."""
+    names = folder.files() if not isinstance(folder, Path) else [f"{e.name}/" for e in folder.glob("step-*")]
+    return sorted({match[1] for name in names if (match := _STEP.fullmatch(name))})
+
+
+def part_path(folder: Path | Location, part: str, key: int | str) -> Path | Location:
     """Where a file of a set is."""
-    return folder / file_name(part, key)
+    return below(folder, file_name(part, key))
 
 
-def _size(path: Path) -> int | None:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return None
-
-
-def check_fingerprints(folder: Path, found: CheckpointSet) -> None:
+def check_fingerprints(folder: Path | Location, found: CheckpointSet) -> None:
     """Compare the files of a set with what its trainer file says.
 
     Raises:

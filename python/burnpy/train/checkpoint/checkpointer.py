@@ -22,7 +22,7 @@ class CheckpointerError(BurnpyError):
         path: the file or folder, or ``None``.
     """
 
-    def __init__(self, message: str = "", *, path: PathLike | None = None) -> None:
+    def __init__(self, message: str = "", *, path: Place | None = None) -> None:
         super().__init__(message)
         self.path = path
 
@@ -81,8 +81,7 @@ class FileCheckpointer:
 
     def path(self, key: int | str) -> Path | Location:
         """The file of an epoch or step."""
-        name = file_name(self.name, key)
-        return self.directory / name if isinstance(self.directory, Path) else self.directory.child(name)
+        return below(self.directory, file_name(self.name, key))
 
     def save(self, key: int | str, record: Checkpoint, /) -> None:
         """Write the record's file in place of an older one.
@@ -105,9 +104,9 @@ class FileCheckpointer:
             RecordError: it is damaged.
         """
         path = self.path(key)
-        if isinstance(path, Path) and (index := index_path(path)).is_file():
+        if is_file(index := index_path(path)):
             return kind.load(index)
-        if not (path.is_file() if isinstance(path, Path) else path.exists()):
+        if not is_file(path):
             raise FileNotFoundError(2, f"no checkpoint {self.name} of {describe(key)}", str(path))
         return kind.load(path)
 
@@ -141,9 +140,24 @@ class SharedRecord:
         Path(path).unlink(missing_ok=True)
 
 
-def index_path(path: Path) -> Path:
+def below(folder: Path | Location, name: str) -> Path | Location:
+    """The place of this name in a folder."""
+    return folder / name if isinstance(folder, Path) else folder.child(name)
+
+
+def beside(path: Path | Location, name: str) -> Path | Location:
+    """The place of this name in the same folder."""
+    return path.with_name(name) if isinstance(path, Path) else path.sibling(name)
+
+
+def is_file(path: Path | Location) -> bool:
+    """Whether something is there."""
+    return path.is_file() if isinstance(path, Path) else path.exists()
+
+
+def index_path(path: Path | Location) -> Path | Location:
     """Where the index is, if several ranks wrote a part of a set."""
-    return path.with_name(f"{path.name}.index.json")
+    return beside(path, f"{path.name}.index.json")
 
 
 def is_shared(record: object) -> bool:
@@ -153,7 +167,7 @@ def is_shared(record: object) -> bool:
 
 def _remove_shared(path: Path) -> None:
     """Remove what several ranks wrote instead of a file, the index first."""
-    index_path(path).unlink(missing_ok=True)
+    path.with_name(index_path(path).name).unlink(missing_ok=True)
     for part in path.parent.glob(f"{path.stem}-[0-9]*-of-[0-9]*{path.suffix}"):
         part.unlink(missing_ok=True)
 

@@ -4,31 +4,40 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from burnpy._places import is_remote, place_of
 from burnpy.errors import TrainingError
 from burnpy.record import LrSchedulerRecord, ModuleRecord, OptimizerRecord
+from burnpy.storage import Cache
 from burnpy.train.checkpoint.background import Background
 from burnpy.train.checkpoint.checkpoint_set import (
     PARTS,
     CheckpointSet,
     check_fingerprints,
-    fingerprints,
     part_path,
+    step_keys,
     survey,
 )
 from burnpy.train.checkpoint.checkpointer import (
     CheckpointerError,
     FileCheckpointer,
     SharedRecord,
+    below,
     describe,
+    file_name,
 )
+from burnpy.train.checkpoint.fingerprint import FingerprintingStorage, fingerprints
 from burnpy.train.checkpoint.trainer_record import TrainerRecord
 
 if TYPE_CHECKING:
+    from burnpy._typing import Place
+    from burnpy.storage import Location
     from burnpy.train.checkpoint.checkpointer import Checkpointer
     from burnpy.train.learner import Learner
 
@@ -72,27 +81,41 @@ class LearningCheckpointer:
     what the strategy gave up. A set of the middle of an epoch goes once a later set is complete.
 
     Args:
-        folder: of the trainer files, and of the records where no other checkpointers are given.
+        folder: of the trainer files, and of the records where no other checkpointers are given; or a URL, or a place of
+            ``burnpy.storage.at``.
         checkpointers: for model, optimizer and scheduler.
+        before_mark: called before a trainer file is written, for what else a set needs.
 
     Attributes:
         share: has several ranks write the optimizer's record, as a set of files whose index is beside the path; at
-            once, and not in the background. Only where no other checkpointers are given.
+            once, and not in the background. Only in a folder that is no URL, and without other checkpointers.
 
     Source: Burn ``train::LearningCheckpointer``.
     """
 
     def __init__(
-        self, folder: Path, checkpointers: tuple[Checkpointer, Checkpointer, Checkpointer] | None = None
+        self,
+        folder: Place,
+        checkpointers: tuple[Checkpointer, Checkpointer, Checkpointer] | None = None,
+        *,
+        before_mark: Callable[[], object] = lambda: None,
     ) -> None:
-        self.folder = folder
-        given = checkpointers or [FileCheckpointer(folder, part) for part in PARTS]
-        self._parts = dict(zip(PARTS, given, strict=True))
+        place = place_of(folder)
+        self.folder: Path | Location = place if is_remote(place) else Path(place)
+        self._sent = FingerprintingStorage(place.storage) if is_remote(place) else None
+        self._parts = dict(zip(PARTS, checkpointers, strict=True)) if checkpointers else self._own_parts()
         self._own = checkpointers is None
-        self._trainer = FileCheckpointer(folder, "trainer")
+        self._trainer = FileCheckpointer(self.folder, "trainer")
+        self._before_mark = before_mark
         self._background = Background("burnpy-checkpoint")
         self._failed = False
         self.share: Callable[[Path, Any], None] | None = None
+
+    def _own_parts(self) -> dict[str, Checkpointer]:
+        folder = self.folder
+        if self._sent is not None and not isinstance(folder, Path):
+            folder = replace(folder, storage=self._sent)
+        return {part: FileCheckpointer(folder, part) for part in PARTS}
 
     def begin(self) -> None:
         """A run begins: failures of an earlier one are over."""
@@ -118,9 +141,9 @@ class LearningCheckpointer:
             self._write(key, snapshot)
             self._clean(key, delete)
 
-        if self.share is not None and self._own and not self._failed:
+        if isinstance(self.folder, Path) and self.share is not None and self._own and not self._failed:
             try:
-                self._share(key, snapshot)
+                self._share(self.folder / file_name("optim", key), key, snapshot)
             except Exception as error:
                 self._failed = True
                 if on_error is None:
@@ -128,11 +151,11 @@ class LearningCheckpointer:
                 on_error(error)
         self._submit(work, on_error)
 
-    def _share(self, key: int | str, snapshot: Snapshot) -> None:
+    def _share(self, path: Path, key: int | str, snapshot: Snapshot) -> None:
         assert self.share is not None, "asked for above"
         self._background.join()
         self._trainer.delete(key)
-        self.share(part_path(self.folder, "optim", key), snapshot.records["optim"])
+        self.share(path, snapshot.records["optim"])
         snapshot.records["optim"] = SharedRecord()
 
     def _submit(self, work: Callable[[], None], on_error: Callable[[Exception], None] | None) -> None:
@@ -166,17 +189,23 @@ class LearningCheckpointer:
         for part in PARTS:
             self._parts[part].save(key, snapshot.records[part])
             if self._own:
-                files[part] = fingerprints(part_path(self.folder, part, key))
+                files[part] = self._fingerprints(part_path(self.folder, part, key))
         snapshot.trainer.plain["files"] = files
+        self._before_mark()
         self._trainer.save(key, snapshot.trainer)
+
+    def _fingerprints(self, path: Path | Location) -> dict[str, Any]:
+        if self._sent is None or isinstance(path, Path):
+            return fingerprints(path)
+        return self._sent.sent.pop(path.key)
 
     def _clean(self, key: int | str, delete: Sequence[int]) -> None:
         for old in delete:
             self._delete(old)
-        for entry in self.folder.glob("step-*"):
-            if entry.name != key:
-                self._delete(entry.name)
-                shutil.rmtree(entry, ignore_errors=True)
+        for step in step_keys(self.folder):
+            if step != key:
+                self._delete(step)
+                _remove_all(below(self.folder, step))
 
     def _delete(self, key: int | str) -> None:
         # The mark first: what is left after a crash is no set.
@@ -234,9 +263,23 @@ class LearningCheckpointer:
             CheckpointerError: a file is of another set.
             RecordError: a record does not fit; the learner's model is as it was.
         """
-        if self._own:
-            check_fingerprints(self.folder, found)
-        self.load_records(learner, found.key)
+        if not self._own:
+            self.load_records(learner, found.key)
+            return
+        with self._nearby() as folder:
+            check_fingerprints(folder, found)
+            self._load_records(learner, found.key, {part: FileCheckpointer(folder, part) for part in PARTS})
+
+    @contextmanager
+    def _nearby(self) -> Iterator[Path | Location]:
+        """The folder; of one elsewhere, what is read is kept here meanwhile, so that it comes once for both uses."""
+        folder = self.folder
+        if isinstance(folder, Path) or folder.cache is not None:
+            yield folder
+            return
+        # On Windows the files of records that are in use stay until the system clears its folder.
+        with TemporaryDirectory(prefix="burnpy-", ignore_cleanup_errors=True) as scratch:
+            yield replace(folder, cache=Cache(scratch))
 
     def load_records(self, learner: Learner, key: int | str) -> None:
         """Restore the three records of a key, whatever the trainer file says, as Burn does.
@@ -244,7 +287,10 @@ class LearningCheckpointer:
         Raises:
             RecordError: a record does not fit; the learner is as it was.
         """
-        records = {part: self._parts[part].restore(key, _KINDS[part]) for part in PARTS}
+        self._load_records(learner, key, self._parts)
+
+    def _load_records(self, learner: Learner, key: int | str, parts: Mapping[str, Checkpointer]) -> None:
+        records = {part: parts[part].restore(key, _KINDS[part]) for part in PARTS}
         before = (learner.model.into_record(), learner.optim.to_record())
         learner.load_model(records["model"])
         try:
@@ -255,3 +301,11 @@ class LearningCheckpointer:
             learner.load_optim(before[1])
             raise
         _LOG.info("restored the checkpoint of %s from %s", describe(key), self.folder)
+
+
+def _remove_all(folder: Path | Location) -> None:
+    if isinstance(folder, Path):
+        shutil.rmtree(folder, ignore_errors=True)
+        return
+    for name in folder.files():
+        folder.child(name).delete()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from burnpy.train.checkpoint.checkpoint_set import PARTS, CheckpointSet, part_path, survey
+from burnpy.train.checkpoint.checkpoint_set import PARTS, CheckpointSet, survey
+from burnpy.train.checkpoint.checkpointer import file_name
 from burnpy.train.report.curve import Curve
 from burnpy.train.report.values import values_of
 
@@ -125,14 +126,15 @@ def _checkpoints(folder: Path) -> list[RunCheckpoint]:
     found = survey(folder)
     # The newest set knows what is best.
     best = found.complete[-1].best() if found.complete else None
-    made = [_checkpoint(folder, each.key, each, each.key == best) for each in found.complete]
-    made += [_checkpoint(folder, key, None, False) for key in found.faults]
+    made = [_checkpoint(found.sizes, each.key, each, each.key == best) for each in found.complete]
+    made += [_checkpoint(found.sizes, key, None, False) for key in found.faults]
     return sorted(made, key=lambda each: (each.epoch or 0, isinstance(each.key, int), str(each.key)))
 
 
-def _checkpoint(folder: Path, key: int | str, found: CheckpointSet | None, best: bool) -> RunCheckpoint:
+def _checkpoint(
+    sizes: Mapping[str, int], key: int | str, found: CheckpointSet | None, best: bool
+) -> RunCheckpoint:
     plain = found.trainer.plain if found is not None and found.trainer is not None else {}
-    files = (part_path(folder, part, key) for part in (*PARTS, "trainer"))
-    num_bytes = sum(path.stat().st_size for path in files if path.is_file())
+    num_bytes = sum(sizes.get(file_name(part, key), 0) for part in (*PARTS, "trainer"))
     epoch = plain.get("epoch", key if isinstance(key, int) else None)
     return RunCheckpoint(key, epoch, plain.get("optimizer_steps"), num_bytes, found is not None, best)

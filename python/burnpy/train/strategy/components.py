@@ -53,6 +53,7 @@ class TrainingComponents:
         processor: TrainingProcessor,
         state: RunState,
         summary: Callable[[Any], LearnerSummary | None] | None,
+        end_of_epoch: Callable[[], None] = lambda: None,
     ) -> None:
         self.label = label
         self.num_epochs = num_epochs
@@ -65,6 +66,7 @@ class TrainingComponents:
         self.processor = processor
         self.state = state
         self._summary = summary
+        self._end_of_epoch = end_of_epoch
 
     @property
     def event_store(self) -> EventStoreClient:
@@ -140,6 +142,7 @@ class TrainingComponents:
 
     def end_of_epoch(self, learner: Learner, epoch: int) -> bool:
         """Save the set of an epoch as the strategy wants it; whether the training is to end early."""
+        self._end_of_epoch()
         if self.checkpointer is None and self.early_stopping is None:
             return False
         self.flush()
