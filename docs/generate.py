@@ -10,12 +10,13 @@ SUITES = {
     "training": "Training steps",
     "fashion-mnist": "Epochs of Fashion-MNIST",
     "loop-overhead": "The loop beside a step",
+    "remote": "A model over the network",
     "optimizers": "Steps of optimizers",
     "kernels": "Kernels",
     "checkpoints": "Checkpoints of other formats",
     "": "Containers",
 }
-RECORD = re.compile(r"(\d{4}-\d\d-\d\d)-(.+)-(?:avx512f|avx2|sse2|aarch64|arm64)-(.+)\.md")
+RECORD = re.compile(r"(\d{4}-\d\d-\d\d)-(.+)-(?:avx512f|avx2|sse2|aarch64|arm64)-(.+)\.(?:md|txt)")
 # What ends a note: another argument, or a heading of a docstring.
 END = re.compile(r"^(\w+(, \w+)*: |(Args|Returns|Raises|Example|Source|Attributes|Shapes|Cost):)")
 COMMENTS = {".py": re.compile(r"^# ?"), ".rs": re.compile(r"^//[/!]? ?")}
@@ -35,7 +36,7 @@ def write(folder: Path) -> None:
 def performance() -> str:
     """The newest record of each suite, one heading lower."""
     newest = {}
-    for path in sorted((ROOT / "benches" / "record").glob("*.md")):
+    for path in sorted((ROOT / "benches" / "record").iterdir()):
         if found := RECORD.fullmatch(path.name):
             newest[found[3]] = path
     groups: dict[str, list[str]] = {title: [] for title in [*SUITES.values(), "More"]}
@@ -46,12 +47,14 @@ def performance() -> str:
 
 
 def _title(name: str) -> str:
-    if re.fullmatch(r"[A-Z](-memory)?", name):
+    if re.fullmatch(r"[A-Z](-memory)?|convert", name):
         return SUITES[""]
     return next((title for prefix, title in SUITES.items() if prefix and name.startswith(prefix)), "More")
 
 
 def _lowered(record: Path) -> str:
+    if record.suffix == ".txt":
+        return f"### {record.stem}\n\n```text\n{record.read_text().strip()}\n```"
     text = re.sub(r"^(#+) ", r"##\1 ", record.read_text(), flags=re.MULTILINE)
     # All records of a suite have one title.
     return re.sub(r"^### .*", f"### {record.stem}", text, count=1, flags=re.MULTILINE).strip()
