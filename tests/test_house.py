@@ -87,8 +87,10 @@ def _blocks(page: Path) -> list[tuple[str, str]]:
 
 
 def _needs_missing_package(block: str) -> bool:
-    """Whether a block imports torch or jax and this environment is the small one."""
-    wanted = set(re.findall(r"^(?:import|from) (?:burnpy\.)?(torch|jax)\b", block, flags=re.MULTILINE))
+    """Whether a block imports a package of an extra that this environment has not."""
+    wanted = set(
+        re.findall(r"^(?:import|from) (?:burnpy\.)?(torch|jax|fsspec|obstore)\b", block, flags=re.MULTILINE)
+    )
     return any(importlib.util.find_spec(name) is None for name in wanted)
 
 

@@ -213,7 +213,8 @@ def open(path: Place, *, top_level_key: str | None = None, limits: Limits | None
 
     Args:
         path: the file, a URL, a file object or a place of ``burnpy.storage.at``; if nothing is there, ``.bpk`` is
-            appended. Of what is no file here, burnpacks are read tensor by tensor, and all else is copied first.
+            appended. Of what is no file here, burnpacks and safetensors files are read tensor by tensor, and all else
+            is copied first; everything is where the place has a cache.
         top_level_key: show only what is below this key, without it in the names (``"state_dict"``). ``"auto"`` finds
             the model in a training script's or Lightning's checkpoint, takes ``module.`` and ``_orig_mod.`` off its
             names, and says on ``chosen`` what it did.

@@ -38,7 +38,12 @@ class ForeignArchive(Archive):
 
     def info(self, name: str) -> TensorInfo:
         """What header or pickle say of a tensor."""
-        dtype, shape, nbytes, start = self._file.info(name)
+        return self.told(self._file, name)
+
+    @staticmethod
+    def told(file: ForeignFile, name: str) -> TensorInfo:
+        """The same of an open file."""
+        dtype, shape, nbytes, start = file.info(name)
         offsets = None if start is None else (start, start + nbytes)
         return TensorInfo(name, dtype, tuple(shape), None, nbytes, offsets)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from burnpy._core import MAGIC_NUMBER, Reader
 from burnpy.store.burnpack import BurnpackArchive
+from burnpy.store.remote_safetensors import RemoteSafetensorsArchive
 
 if TYPE_CHECKING:
     from burnpy.pack import Limits
@@ -36,17 +37,25 @@ def beside(place: str | Location, name: str) -> str | Location:
 def open_remote(location: Location, limits: Limits | None = None, *, index: bool = True) -> Archive:
     """Open an object by what is in it.
 
-    A burnpack takes two requests at most, and each tensor one more when it is asked for. All other formats are copied
-    to this machine first: into the location's cache, or beside other temporary files until the archive is let go.
+    A burnpack or a safetensors file takes two requests at most, and each tensor one more when it is asked for. All
+    other formats are copied to this machine first: into the location's cache, or beside other temporary files until the
+    archive is let go. With a cache everything is copied, and mapped.
     """
     from burnpy.storage.whole import local_copy
-    from burnpy.store.sniff import open_file
+    from burnpy.store.sniff import START_BYTES, format_of, open_file
 
     if location.cache is None:
         file = location.open()
-        start = file.read_ranges([(0, min(4, file.size))])[0]
-        if start == MAGIC_NUMBER.to_bytes(4, "little"):
+        start = bytes(file.read_ranges([(0, min(START_BYTES, file.size))])[0])
+        if start.startswith(MAGIC_NUMBER.to_bytes(4, "little")):
             return BurnpackArchive(str(location), reader=Reader._from_source(file, limits=limits))
+        kind = format_of(start, os.path.splitext(location.name)[1].lower())
+        if kind == "safetensors":
+            return RemoteSafetensorsArchive(file, limits)
+        if kind == "index" and index:
+            from burnpy.store.index import IndexArchive
+
+            return IndexArchive(location, limits)
     with ExitStack() as stack:
         path = stack.enter_context(local_copy(location))
         archive = open_file(path, limits, index=index)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from burnpy._core import EXTENSION, MAGIC_NUMBER
 from burnpy.errors import CheckpointError
 from burnpy.store.burnpack import BurnpackArchive
+from burnpy.store.remote_safetensors import MAX_HEADER
 from burnpy.store.safetensors import SafetensorsArchive
 
 if TYPE_CHECKING:
@@ -15,10 +16,10 @@ if TYPE_CHECKING:
     from burnpy.storage.location import Location
     from burnpy.store.archive import Archive
 
-__all__ = ["open_any", "open_archive", "open_file"]
+__all__ = ["START_BYTES", "format_of", "open_any", "open_archive", "open_file"]
 
-_START_BYTES = 4096
-_MAX_SAFETENSORS_HEADER = 100_000_000
+START_BYTES = 4096
+"""How much of a file tells what it is."""
 _ZIP = b"PK\x03\x04"
 _EMPTY_ZIP = b"PK\x05\x06"
 _INDEX = ".index.json"
@@ -60,9 +61,9 @@ def open_file(path: str, limits: Limits | None = None, *, index: bool = True) ->
         index: whether it may be an index. One that leads to an index might lead to itself.
     """
     with open(path, "rb") as file:
-        start = file.read(_START_BYTES)
+        start = file.read(START_BYTES)
     extension = os.path.splitext(path)[1].lower()
-    match _format_of(start, extension):
+    match format_of(start, extension):
         case "burnpack":
             return BurnpackArchive(path, limits)
         case "safetensors":
@@ -85,7 +86,8 @@ def open_file(path: str, limits: Limits | None = None, *, index: bool = True) ->
     return PytorchArchive(path, limits)
 
 
-def _format_of(start: bytes, extension: str) -> str:
+def format_of(start: bytes, extension: str) -> str:
+    """The format that a file with this beginning and extension is read as."""
     if start.startswith(MAGIC_NUMBER.to_bytes(4, "little")):
         return "burnpack"
     if start.startswith(_ZIP):
@@ -103,7 +105,7 @@ def _format_of(start: bytes, extension: str) -> str:
 
 def _is_safetensors(start: bytes) -> bool:
     length = int.from_bytes(start[:8], "little")
-    return 2 <= length <= _MAX_SAFETENSORS_HEADER and start[8:9] == b"{"
+    return 2 <= length <= MAX_HEADER and start[8:9] == b"{"
 
 
 def _first_member(start: bytes) -> bytes:
