@@ -21,11 +21,21 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from burnpy import _core
-from burnpy._core import Gradients, Tensor, checkpoint
+from burnpy._core import Gradients, Tensor
 from burnpy.errors import AutodiffError
+from burnpy.tensor.recompute import checkpoint, checkpointed, gradient_checkpointing, is_recomputing
 from burnpy.tensor.recording import no_grad
 
-__all__ = ["Context", "Function", "Gradients", "checkpoint", "no_grad"]
+__all__ = [
+    "Context",
+    "Function",
+    "Gradients",
+    "checkpoint",
+    "checkpointed",
+    "gradient_checkpointing",
+    "is_recomputing",
+    "no_grad",
+]
 
 
 class Context:

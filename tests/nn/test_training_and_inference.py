@@ -150,12 +150,12 @@ def test_a_module_that_was_copied_gathers_values_of_its_own() -> None:
     assert values(copy) == ([0, 0], [1, 1]) and values(norm) == ([2, 7], [1, 4])
 
 
-def test_a_forward_pass_that_is_run_twice_moves_the_running_values_twice() -> None:
+def test_a_forward_pass_that_is_run_again_for_gradients_moves_the_running_values_once() -> None:
     norm = nn.BatchNormConfig(1, momentum=0.5).init()
     y = autodiff.checkpoint(norm.forward, Tensor([[1.0], [3.0]]).require_grad())
     assert norm.running_mean.value_sync().item() == 1
     y.backward()
-    assert norm.running_mean.value_sync().item() == 1.5
+    assert norm.running_mean.value_sync().item() == 1
 
 
 def test_a_batch_norm_of_a_plain_device_infers() -> None:

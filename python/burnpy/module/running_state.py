@@ -6,6 +6,7 @@ import threading
 
 from burnpy._core import Tensor
 from burnpy.module.param_id import ParamId
+from burnpy.tensor.recompute import is_recomputing
 
 __all__ = ["RunningState"]
 
@@ -14,7 +15,8 @@ class RunningState:
     """A value that forward passes move along, such as the running mean of a batch normalisation.
 
     Each thread has one pending value; :meth:`update` folds what is pending and leaves a new one. It is recorded,
-    loaded and counted as a parameter of floats, and never asks for a gradient.
+    loaded and counted as a parameter of floats, and never asks for a gradient. A ``backward`` that computes a
+    checkpointed part again moves nothing.
 
     Example:
         >>> from burnpy import Tensor
@@ -36,6 +38,8 @@ class RunningState:
 
     def update(self, value: Tensor) -> None:
         """Leave a value, after what this thread left before has become the current one."""
+        if is_recomputing():
+            return
         thread = threading.get_ident()
         with self._lock:
             if thread in self._pending:
@@ -49,7 +53,7 @@ class RunningState:
     def value_sync(self) -> Tensor:
         """The current value, after what is pending has become it, if this thread left some of that."""
         with self._lock:
-            if threading.get_ident() in self._pending:
+            if threading.get_ident() in self._pending and not is_recomputing():
                 self._fold()
             return self._value
 

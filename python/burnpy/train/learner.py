@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import copy
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from burnpy.lr_scheduler import ModuleLearningRate, ModuleLrScheduler
+from burnpy.tensor.recompute import gradient_checkpointing
 from burnpy.train.step import TrainOutput, inference_step_of, train_step_of
 
 if TYPE_CHECKING:
@@ -15,6 +19,8 @@ if TYPE_CHECKING:
     from burnpy.record import LrSchedulerRecord, ModuleRecord, OptimizerRecord
 
 __all__ = ["Learner"]
+
+_LOG = logging.getLogger("burnpy.train")
 
 
 class Learner:
@@ -40,6 +46,7 @@ class Learner:
         self.lr_scheduler = ModuleLrScheduler.of(lr_scheduler)
         self._model: Any = model
         self._rate: ModuleLearningRate | float = 0.0
+        self._checkpointing = False
 
     @property
     def model(self) -> Any:
@@ -68,11 +75,31 @@ class Learner:
         Raises:
             TypeError: the model's step gives something else than a ``TrainOutput``.
         """
-        output = train_step_of(self._model)(batch)
+        output = self._checkpointed(batch) if self._checkpointing else train_step_of(self._model)(batch)
         if not isinstance(output, TrainOutput):
             name = type(self._model).__name__
             raise TypeError(f"{name}.train_step must return a TrainOutput, got {type(output).__name__}")
         return output
+
+    def _checkpointed(self, batch: Any) -> Any:
+        with gradient_checkpointing() as checkpointing:
+            output = train_step_of(self._model)(batch)
+        if not checkpointing.parts:
+            _LOG.warning(
+                "gradient_checkpointing changes nothing: no part of %s is marked with burnpy.autodiff.checkpointed",
+                type(self._model).__name__,
+            )
+            self._checkpointing = False
+        return output
+
+    @contextmanager
+    def checkpointing(self, on: bool = True) -> Iterator[None]:
+        """While it lasts, each :meth:`train_step` is run in ``burnpy.autodiff.gradient_checkpointing``, or none."""
+        before, self._checkpointing = self._checkpointing, on
+        try:
+            yield
+        finally:
+            self._checkpointing = before
 
     def inference_step(self) -> Any:
         """What validates a batch with the model as it is now.

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from burnpy.train.failure import MetricError
 from burnpy.train.metric.metric import Metric, MetricDefinition, MetricEntry, MetricMetadata
-from burnpy.train.metric.store import MetricsUpdate, NumericMetricUpdate, Split
+from burnpy.train.metric.store import Aggregate, EventStore, MetricsUpdate, NumericMetricUpdate, Split
 
 if TYPE_CHECKING:
     from burnpy.record.state import StateSink, StateSource
     from burnpy.train.metric.serialized_entry import SerializedEntry
 
-__all__ = ["MetricsOfSplit"]
+__all__ = ["MetricsOfSplit", "history_of"]
 
 
 class MetricsOfSplit:
@@ -151,3 +151,23 @@ def _adapted(item: Any, kind: type[Any], metric: Any) -> Any:
             f"return a ClassificationOutput, RegressionOutput, … or an object with adapt(input_type)"
         )
     return adapt(kind)
+
+
+def history_of(
+    store: EventStore, metrics: Sequence[MetricsOfSplit], num_epochs: int
+) -> dict[str, dict[str, dict[int, float]]]:
+    """The value of each numeric metric after each epoch, as the first logger that can be read has it."""
+    history: dict[str, dict[str, dict[int, float]]] = {}
+    for split in metrics:
+        of_split = history.setdefault(str(split.split), {})
+        for metric in split.numeric:
+            try:
+                values = {
+                    epoch: store.find_metric(metric.name(), epoch, Aggregate.Mean, split.split)
+                    for epoch in range(1, num_epochs + 1)
+                }
+            except Exception:
+                # No logger that can be read: the history is what is known, and this is nothing.
+                continue
+            of_split[metric.name()] = {epoch: v for epoch, v in values.items() if v is not None}
+    return history

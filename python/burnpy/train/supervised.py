@@ -21,7 +21,7 @@ from burnpy.train.learner import Learner
 from burnpy.train.loader import TrainingLoader
 from burnpy.train.logger import FileApplicationLoggerInstaller, FileMetricLogger
 from burnpy.train.metric.store import EventStore, Split
-from burnpy.train.metrics_of_split import MetricsOfSplit
+from burnpy.train.metrics_of_split import MetricsOfSplit, history_of
 from burnpy.train.renderer import default_renderer
 from burnpy.train.result import LearningResult
 from burnpy.train.run_lock import RunLock
@@ -70,6 +70,7 @@ class SupervisedTraining:
         checkpoint_every: save a set every so many steps of the optimizer, too.
         early_stopping: when there is nothing more to gain.
         grads_accumulation: batches to a step of the optimizer; their gradients are summed.
+        gradient_checkpointing: less memory for more work; see :meth:`gradient_checkpointing`.
         training_strategy: another way through the epochs.
         interrupter: stops the run from elsewhere.
         application_logger: writes ``experiment.log``; ``None`` for none.
@@ -129,6 +130,7 @@ class SupervisedTraining:
         checkpoint_every: int | None = None,
         early_stopping: EarlyStoppingStrategy | None = None,
         grads_accumulation: int | None = None,
+        gradient_checkpointing: bool = False,
         training_strategy: SupervisedLearningStrategy | None = None,
         interrupter: Interrupter | None = None,
         application_logger: ApplicationLoggerInstaller | Literal["file"] | None = _FILE,
@@ -156,6 +158,7 @@ class SupervisedTraining:
         self._label = label
         self._every: int | None = None
         self._group: int | None = None
+        self._gradient_checkpointing = gradient_checkpointing
         self._launched = False
         self.num_epochs(num_epochs).metrics(*metrics).metrics_text(*metrics_text)
         for logger in metric_loggers:
@@ -290,6 +293,18 @@ class SupervisedTraining:
         self._group = None if batches is None else at_least("grads_accumulation", batches, 1)
         return self
 
+    def gradient_checkpointing(self) -> Self:
+        """Compute what lies inside of parts again in the backward, instead of keeping it: the same numbers to the bit.
+
+        Parts are the layers of ``nn.transformer`` and what is marked with ``burnpy.autodiff.checkpointed``; a model
+        without any is trained as before, with a warning.
+
+        Unlike Burn: where it is a property of the training device, every operation that is bound by memory is a part,
+        and a model that was made on another device is refused.
+        """
+        self._gradient_checkpointing = True
+        return self
+
     def with_training_strategy(self, strategy: SupervisedLearningStrategy) -> Self:
         """Go another way through the epochs."""
         self._training_strategy = with_methods("training_strategy", strategy, "fit")
@@ -349,7 +364,7 @@ class SupervisedTraining:
         self._launched = True
         loaders = (self._train.loader, self._valid.loader)
         signals = StopSignals(self._interrupter)
-        with signals:
+        with signals, learner.checkpointing(self._gradient_checkpointing):
             result = self._training_strategy.launch(
                 lambda: self._alone(learner), learner, loaders, self._interrupter
             )
@@ -414,7 +429,7 @@ class SupervisedTraining:
         error = self._interrupter.error()
         if error is not None and not isinstance(error, TrainingError):
             error = failed("workers", "the training failed", error)
-        history = _history(store, self._metrics, self._num_epochs)
+        history = history_of(store, self._metrics, self._num_epochs)
         return LearningResult(
             trained.valid(), renderer, None if error is not None else interruption, error, history
         )
@@ -495,27 +510,6 @@ class SupervisedTraining:
         else:
             _LOG.info("resuming from the checkpoint of %s", describe(latest.key))
         return latest
-
-
-def _history(
-    store: EventStore, metrics: Sequence[MetricsOfSplit], num_epochs: int
-) -> dict[str, dict[str, dict[int, float]]]:
-    from burnpy.train.metric.store import Aggregate
-
-    history: dict[str, dict[str, dict[int, float]]] = {}
-    for split in metrics:
-        of_split = history.setdefault(str(split.split), {})
-        for metric in split.numeric:
-            try:
-                values = {
-                    epoch: store.find_metric(metric.name(), epoch, Aggregate.Mean, split.split)
-                    for epoch in range(1, num_epochs + 1)
-                }
-            except Exception:
-                # No logger that can be read: the history is what is known, and this is nothing.
-                continue
-            of_split[metric.name()] = {epoch: v for epoch, v in values.items() if v is not None}
-    return history
 
 
 def _flat(metrics: Sequence[Any]) -> list[Any]:

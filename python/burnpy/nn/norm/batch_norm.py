@@ -54,7 +54,7 @@ class BatchNorm(Module):
 
     The variance is divided by the number of elements, also the running one; PyTorch's running variance is by one less.
     Running values have a pending part, which ``valid()`` and records fold in; see :class:`RunningState`. A forward pass
-    inside ``autodiff.checkpoint`` is run twice, and moves them twice, as in PyTorch.
+    inside ``autodiff.checkpoint`` is run twice and moves them once.
 
     Shapes:
         x: ``(batch, num_features, ...)``

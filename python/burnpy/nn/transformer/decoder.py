@@ -11,6 +11,7 @@ from burnpy.nn.dropout import DropoutConfig
 from burnpy.nn.expect import expect
 from burnpy.nn.transformer.stack_config import StackConfig
 from burnpy.tensor import Device, Tensor
+from burnpy.tensor.recompute import checkpointed
 
 __all__ = [
     "TransformerDecoder",
@@ -165,6 +166,7 @@ class TransformerDecoderLayer(Module):
         self.dropout = DropoutConfig(config.dropout).init()
         self.norm_first = config.norm_first
 
+    @checkpointed
     def forward(self, input: TransformerDecoderInput) -> Tensor:
         """The target after this layer."""
         return self.forward_newest(input, _new_cache())
