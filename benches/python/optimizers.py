@@ -6,9 +6,10 @@
 Ten million parameters in one tensor wait for memory: their row counts the bytes that a step must read and write (the
 gradient once; parameter and moments twice). Beside it stand a memcpy, and in NumPy a triad ``a = b + s·c`` and
 ``a = s·a`` in place, over as many bytes, on as many threads, in memory on 2 MiB pages. Writing elsewhere than one reads
-is slower than changing memory in place, as optimizers do: ``scale`` is the limit, not memcpy. 200 tensors of 1,000 lie
-in the caches: their row is the time of a step. Inside the clock is the step alone: gradients are there before it. All
-sides' parameters are compared after three steps, before anything is timed.
+is slower than changing memory in place, as optimizers do, so ``scale`` is nearer to the limit than memcpy; a rule reads
+more than it writes and may surpass both. 200 tensors of 1,000 lie in the caches: their row is the time of a step.
+Inside the clock is the step alone: gradients are there before it. All sides' parameters are compared after three steps,
+before anything is timed.
 """
 
 import argparse
