@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-__all__ = ["Subparsers", "at_least"]
+__all__ = ["Subparsers", "at_least", "place"]
 
 if TYPE_CHECKING:
     Subparsers: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -28,3 +28,17 @@ def at_least(minimum: int) -> Callable[[str], int]:
         return number
 
     return parse
+
+
+def place(text: str) -> Any:
+    """A path as it is, or the place of a URL."""
+    if "://" not in text:
+        return text
+    # Here, not at the top: `burnpy --help` need not load what reads files.
+    from burnpy._places import place_of
+
+    try:
+        return place_of(text)
+    except (ImportError, ValueError) as error:
+        # The extra that is not installed, or a scheme that nobody knows: both say so.
+        raise argparse.ArgumentTypeError(str(error)) from None

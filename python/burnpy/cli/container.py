@@ -10,7 +10,7 @@ from burnpy.cli.text import json_float
 
 if TYPE_CHECKING:
     from burnpy._shards import ShardedReader
-    from burnpy._typing import Backend
+    from burnpy._typing import Backend, Place
     from burnpy.cli.foreign import ForeignContainer, ForeignInfo, PlainValue
     from burnpy.pack import Reader, Scalar, TensorInfo
 
@@ -24,7 +24,9 @@ if not TYPE_CHECKING:
 
 
 @contextmanager
-def opened(path: str, *, backend: Backend = "pread", top_level_key: str | None = None) -> Iterator[Container]:
+def opened(
+    path: Place, *, backend: Backend = "pread", top_level_key: str | None = None
+) -> Iterator[Container]:
     """Open a file of any format, or all files of an index, for as long as the block runs.
 
     Of PyTorch's checkpoints, what is below the key alone; the other formats have nothing around a model.
@@ -35,7 +37,7 @@ def opened(path: str, *, backend: Backend = "pread", top_level_key: str | None =
         yield container
 
 
-def _open(path: str, backend: Backend, top_level_key: str | None) -> Container:
+def _open(path: Place, backend: Backend, top_level_key: str | None) -> Container:
     # Here, not at the top: `burnpy --help` need not load what reads files.
     from burnpy.errors import CheckpointError, Error, InvalidHeader, InvalidMagicNumber, ValidationError
     from burnpy.safe_open import open_reader
@@ -46,7 +48,7 @@ def _open(path: str, backend: Backend, top_level_key: str | None) -> Container:
     except (InvalidMagicNumber, InvalidHeader) as error:
         no_burnpack = error
     except ValidationError as error:
-        if not path.endswith(".index.json"):
+        if not str(path).endswith(".index.json"):
             raise
         no_burnpack = error
     from burnpy.cli.foreign import ForeignContainer

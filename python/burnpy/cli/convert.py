@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from burnpy.cli.arguments import Subparsers
+from burnpy.cli.arguments import Subparsers, place
 from burnpy.cli.text import escape
 from burnpy.errors import BurnpyError, CheckpointError
 
@@ -29,8 +29,8 @@ def add_to(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "convert", help="write a checkpoint in another format, and tell what was carried", description=_ABOUT
     )
-    parser.add_argument("source", metavar="SRC", help="the checkpoint")
-    parser.add_argument("target", metavar="DST", help="the new file; its suffix tells the format")
+    parser.add_argument("source", metavar="SRC", type=place, help="the checkpoint")
+    parser.add_argument("target", metavar="DST", type=place, help="the new file; its suffix tells the format")
     parser.add_argument(
         "--map", action="append", default=[], metavar="REGEX=NEW", type=_mapping,
         help="rename: what matches becomes NEW, in which $1 is a group; several are applied in turn",

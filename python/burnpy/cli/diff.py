@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from burnpy.cli.arguments import Subparsers
+from burnpy.cli.arguments import Subparsers, place
 from burnpy.cli.compare import Difference, compare_values
 from burnpy.cli.container import Container, Info, opened, scalar_json
 from burnpy.cli.text import escape, json_float, name_text, shape_text
@@ -22,8 +22,8 @@ def add_to(commands: Subparsers) -> None:
         "The status is 1 where they differ. The order of the data does not count."
     )
     parser = commands.add_parser("diff", help=text, description=about)
-    parser.add_argument("a", metavar="A")
-    parser.add_argument("b", metavar="B")
+    parser.add_argument("a", metavar="A", type=place)
+    parser.add_argument("b", metavar="B", type=place)
     parser.add_argument("--json", action="store_true", help="one JSON object")
     parser.add_argument("--ignore-ids", action="store_true", help="parameter ids may differ")
     parser.add_argument(
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     ):
         found = _differences(a, b, ids=not options.ignore_ids)
         if options.json:
-            return _print_json(a, b, found)
+            return _print_json(str(a.path or options.a), str(b.path or options.b), found)
         status = 0
         for kind, name, difference in found:
             status = 1
@@ -105,12 +105,12 @@ def _entry_differences(
             yield section, key, {"value": [a[key], b[key]]}
 
 
-def _print_json(a: Container, b: Container, found: Iterator[tuple[str, str, dict[str, Any]]]) -> int:
+def _print_json(a: str, b: str, found: Iterator[tuple[str, str, dict[str, Any]]]) -> int:
     import json
 
     report: dict[str, Any] = {
-        "a": str(a.path),
-        "b": str(b.path),
+        "a": a,
+        "b": b,
         "equal": True,
         "tensors": {},
         "metadata": {},

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burnpy.errors import CheckpointError, Error
@@ -51,9 +50,9 @@ class ForeignContainer:
         self._passport, self._metadata = Passport.split(checkpoint.metadata())
 
     @property
-    def path(self) -> Path:
-        """The file."""
-        return Path(self._checkpoint.path)
+    def path(self) -> str:
+        """The file, or the URL."""
+        return self._checkpoint.path
 
     @property
     def format(self) -> str:

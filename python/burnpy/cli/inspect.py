@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from burnpy.cli.arguments import Subparsers, at_least
+from burnpy.cli.arguments import Subparsers, at_least, place
 from burnpy.cli.container import Container, Info, opened, scalar_json
 from burnpy.cli.table import lines, terminal_width
 from burnpy.cli.text import cells, escape, name_text, scalar_text, shape_text, size_text
@@ -26,7 +26,7 @@ def add_to(commands: Subparsers) -> None:
     """Declare the command."""
     text = "list tensors, metadata and scalars; no tensor's data is read"
     parser = commands.add_parser("inspect", help=text, description=text)
-    parser.add_argument("file", metavar="FILE")
+    parser.add_argument("file", metavar="FILE", type=place)
     parser.add_argument("--json", action="store_true", help="one JSON object, nothing shortened")
     parser.add_argument(
         "--sort", choices=_SORT_KEYS, default="data", help="order of the tensors: of their data (default), "
@@ -44,24 +44,25 @@ def run(options: argparse.Namespace) -> int:
     """Print the file's table, or its JSON."""
     with opened(options.file, top_level_key=options.top_level_key) as reader:
         infos = [reader.info(name) for name in reader.keys()]  # noqa: SIM118 (not a mapping)
+        name = str(reader.path or options.file)
         key = _SORT_KEYS[options.sort]
         shown = (infos if key is None else sorted(infos, key=key))[: options.limit]
         if options.json:
             import json
 
-            print(json.dumps(_as_json(reader, infos, shown), indent=2))
+            print(json.dumps(_as_json(name, reader, infos, shown), indent=2))
         else:
-            for line in _as_text(reader, infos, shown):
+            for line in _as_text(name, reader, infos, shown):
                 print(line)
     return 0
 
 
-def _as_text(reader: Container, infos: Sequence[Info], shown: Sequence[Info]) -> Iterator[str]:
+def _as_text(file: str, reader: Container, infos: Sequence[Info], shown: Sequence[Info]) -> Iterator[str]:
     from burnpy._shards import ShardedReader
     from burnpy.pack import Reader
 
     format = getattr(reader, "format", None)
-    yield f"{escape(str(reader.path))}: {'' if format is None else f'{format}, '}{_total_text(infos)}"
+    yield f"{escape(file)}: {'' if format is None else f'{format}, '}{_total_text(infos)}"
     if shown:
         yield ""
         yield from lines(_COLUMNS, [_row(info) for info in shown], right=(3,), width=terminal_width())
@@ -109,10 +110,10 @@ def _section(title: str, items: Iterable[tuple[str, str]]) -> Iterator[str]:
         yield f"  {name}{' ' * (widest - cells(name))} = {value}"
 
 
-def _as_json(reader: Container, infos: Sequence[Info], shown: Sequence[Info]) -> dict[str, Any]:
+def _as_json(file: str, reader: Container, infos: Sequence[Info], shown: Sequence[Info]) -> dict[str, Any]:
     elements, num_bytes = _totals(infos)
     return {
-        "file": str(reader.path),
+        "file": file,
         **_layout_json(reader),
         "total": {"tensors": len(infos), "elements": elements, "bytes": num_bytes},
         "tensors": [_info_json(info) for info in shown],

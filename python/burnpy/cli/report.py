@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from burnpy.cli.arguments import Subparsers
+from burnpy.cli.arguments import Subparsers, place
 from burnpy.cli.text import escape
 from burnpy.errors import BurnpyError
 
@@ -20,8 +20,15 @@ def add_to(commands: Subparsers) -> None:
         "The page is one file of HTML that asks no network for anything. Needs matplotlib (burnpy[plot])."
     )
     parser = commands.add_parser("report", help=text, description=about)
-    parser.add_argument("folder", metavar="RUN", help="the artifact folder of a run by burnpy or Burn")
-    parser.add_argument("-o", "--output", metavar="OUT", help="the page; RUN/report.html by default")
+    parser.add_argument(
+        "folder", metavar="RUN", type=place, help="the artifact folder of a run by burnpy or Burn"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        help="the page; by default RUN/report.html, and of a URL its last part with .html, here",
+    )
     parser.add_argument(
         "--pictures",
         metavar="FOLDER",
@@ -33,10 +40,11 @@ def add_to(commands: Subparsers) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the page and the pictures, and say where."""
     from burnpy.train.report import RunFolder, write_report
+    from burnpy.train.report.page import page_of
 
     try:
         found = RunFolder(options.folder)
-        page = Path(options.output) if options.output else found.directory / "report.html"
+        page = Path(options.output) if options.output else page_of(found)
         pictures = Path(options.pictures) if options.pictures else page.with_suffix("")
         if pictures == page:
             raise BurnpyError(

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from burnpy.cli.arguments import Subparsers
+from burnpy._places import is_remote
+from burnpy.cli.arguments import Subparsers, place
 from burnpy.cli.table import lines, terminal_width
 from burnpy.cli.text import escape, json_float, name_text
 from burnpy.errors import BurnpyError
 
 if TYPE_CHECKING:
+    from burnpy.storage import Location
     from burnpy.train.report import Curve, RunFolder
 
 __all__ = ["add_to"]
+
+# What a run leaves below its folder.
+_OF_RUN = re.compile(
+    r"(.*?/)?(?:(?:train|valid)/epoch-\d+/[^/]+\.log|test/.+\.log|checkpoint/.+\.bpk|metrics\.(?:jsonl|csv))"
+)
 
 
 def add_to(commands: Subparsers) -> None:
@@ -26,7 +34,7 @@ def add_to(commands: Subparsers) -> None:
         "or of the training where that has none. A folder that is a run itself, and folders in folders, are runs too."
     )
     parser = commands.add_parser("runs", help=text, description=about)
-    parser.add_argument("folder", metavar="FOLDER")
+    parser.add_argument("folder", metavar="FOLDER", type=place)
     parser.add_argument(
         "--json", action="store_true", help="a list of objects, with the values of all epochs"
     )
@@ -39,7 +47,8 @@ def add_to(commands: Subparsers) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the table, or its JSON."""
-    found = _runs(Path(options.folder))
+    folder = options.folder if is_remote(options.folder) else Path(options.folder)
+    found = _runs(folder)
     metrics = _metrics(found, options)
     if options.sort is not None:
         found = _sorted(found, options.sort)
@@ -48,18 +57,36 @@ def run(options: argparse.Namespace) -> int:
 
         print(json.dumps([_as_json(each, metrics) for each in found], indent=2))
     else:
-        for line in _as_text(found, Path(options.folder), metrics):
+        for line in _as_text(found, folder, metrics):
             print(line)
     return 0
 
 
-def _runs(folder: Path) -> list[RunFolder]:
+def _runs(folder: Path | Location) -> list[RunFolder]:
     """The runs at or below a folder, by path; what lies in a run is none.
 
     Raises:
         FileNotFoundError, NotADirectoryError: it is no folder.
         BurnpyError: it has no run.
     """
+    try:
+        found = _runs_here(folder) if isinstance(folder, Path) else _runs_elsewhere(folder)
+    except ValueError as error:
+        raise BurnpyError(str(error)) from error
+    if not found:
+        raise BurnpyError(f"{folder}: no run is in it")
+    return sorted(found, key=lambda each: str(each.directory).split("/"))
+
+
+def _runs_elsewhere(folder: Location) -> list[RunFolder]:
+    from burnpy.train.report import RunFolder
+
+    roots = {match[1] or "" for name in folder.files() if (match := _OF_RUN.fullmatch(name))}
+    outer = [root for root in roots if not any(root != other and root.startswith(other) for other in roots)]
+    return [RunFolder(folder.child(root.rstrip("/")) if root else folder) for root in outer]
+
+
+def _runs_here(folder: Path) -> list[RunFolder]:
     from burnpy.train.report import RunFolder
 
     found: list[RunFolder] = []
@@ -73,11 +100,7 @@ def _runs(folder: Path) -> list[RunFolder]:
                 raise
             inner = (entry for entry in current.iterdir() if entry.is_dir() and not entry.is_symlink())
             waiting += sorted(inner)
-        except ValueError as error:
-            raise BurnpyError(str(error)) from error
-    if not found:
-        raise BurnpyError(f"{folder}: no run is in it")
-    return sorted(found, key=lambda each: each.directory)
+    return found
 
 
 def _metrics(found: Sequence[RunFolder], options: argparse.Namespace) -> list[str]:
@@ -108,13 +131,13 @@ def _sorted(found: Sequence[RunFolder], metric: str) -> list[RunFolder]:
     return sorted(found, key=place)
 
 
-def _as_text(found: Sequence[RunFolder], folder: Path, metrics: Sequence[str]) -> Iterator[str]:
+def _as_text(found: Sequence[RunFolder], folder: Path | Location, metrics: Sequence[str]) -> Iterator[str]:
     header = ("run", "epochs", "sets", *(escape(name) for name in metrics))
     rows = [_row(each, folder, metrics) for each in found]
     yield from lines(header, rows, right=range(1, len(header)), width=terminal_width())
 
 
-def _row(each: RunFolder, folder: Path, metrics: Sequence[str]) -> list[str]:
+def _row(each: RunFolder, folder: Path | Location, metrics: Sequence[str]) -> list[str]:
     sets = sum(each.complete for each in each.checkpoints)
     return [
         name_text(_name(each, folder)),
@@ -124,9 +147,12 @@ def _row(each: RunFolder, folder: Path, metrics: Sequence[str]) -> list[str]:
     ]
 
 
-def _name(each: RunFolder, folder: Path) -> str:
+def _name(each: RunFolder, folder: Path | Location) -> str:
     """The path below the folder that was asked for."""
-    inner = each.directory.relative_to(folder).as_posix()
+    if isinstance(each.directory, Path):
+        inner = each.directory.relative_to(str(folder)).as_posix()
+    else:
+        inner = str(each.directory).removeprefix(str(folder)).strip("/") or "."
     return each.name if inner == "." else inner
 
 

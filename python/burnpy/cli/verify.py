@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from burnpy.cli.arguments import Subparsers
+from burnpy.cli.arguments import Subparsers, place
 from burnpy.cli.container import opened
 from burnpy.cli.text import escape
 from burnpy.errors import CheckpointError, Error, IoError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from burnpy._typing import Place
 
 __all__ = ["add_to"]
 
@@ -25,7 +27,7 @@ def add_to(commands: Subparsers) -> None:
         "valid, 2 where one cannot be read."
     )
     parser = commands.add_parser("verify", help=text, description=about)
-    parser.add_argument("files", metavar="FILE", nargs="+")
+    parser.add_argument("files", metavar="FILE", nargs="+", type=place)
     parser.add_argument("--quiet", "-q", action="store_true", help="say nothing of valid files")
     parser.set_defaults(run=run)
 
@@ -38,16 +40,16 @@ def run(options: argparse.Namespace) -> int:
         if problems:
             status = 1
         for problem in problems:
-            print(f"{escape(path)}: {escape(problem)}")
+            print(f"{escape(str(path))}: {escape(problem)}")
         if not problems and not options.quiet:
-            print(f"{escape(path)}: ok")
+            print(f"{escape(str(path))}: ok")
     return status
 
 
-def _problems(path: str) -> Sequence[str]:
+def _problems(path: Place) -> Sequence[str]:
     try:
         with opened(path) as reader:
-            return [_told(problem, reader.path) for problem in reader.problems()]
+            return [_told(problem, reader.path or path) for problem in reader.problems()]
     except IoError:
         raise  # the disk's fault, not the file's
     except (CheckpointError, Error) as error:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from burnpy import _core
 from burnpy.errors import IoError, ValidationError
 from burnpy.pack import Reader, Scalar
+from burnpy.storage.whole import reader_at, write_pack
 from burnpy.store.module_store import (
     ModuleStore,
     Options,
@@ -18,13 +19,15 @@ from burnpy.store.module_store import (
     missing_text,
     parts_of,
 )
+from burnpy.store.remote import path_or_place
 from burnpy.store.snapshot import TensorSnapshot
 from burnpy.store.target import Burnpack, refuse_existing
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from burnpy._typing import PathLike
+    from burnpy._typing import Place
+    from burnpy.storage.location import Location
     from burnpy.store.apply import ApplyResult
 
 __all__ = ["BurnpackStore"]
@@ -76,7 +79,7 @@ class BurnpackStore(ModuleStore):
 
     def __init__(
         self,
-        path: PathLike | None = None,
+        path: Place | None = None,
         *,
         data: Any = None,
         metadata: Mapping[str, str] | None = None,
@@ -86,7 +89,7 @@ class BurnpackStore(ModuleStore):
         **options: Unpack[Options],
     ) -> None:
         super().__init__(**options)
-        self._path = None if path is None else os.fspath(path)
+        self._path = None if path is None else path_or_place(path)
         self._data = data
         self._metadata = _DEFAULT_METADATA | dict(metadata or {})
         self._overwrite = overwrite
@@ -94,8 +97,8 @@ class BurnpackStore(ModuleStore):
         self._durable = durable
 
     @classmethod
-    def from_file(cls, path: PathLike, **options: Unpack[BurnpackOptions]) -> Self:
-        """A store of a file."""
+    def from_file(cls, path: Place, **options: Unpack[BurnpackOptions]) -> Self:
+        """A store of a file, or of what is at a URL or a place of ``burnpy.storage.at``."""
         return cls(path, **options)
 
     @classmethod
@@ -162,7 +165,8 @@ class BurnpackStore(ModuleStore):
 
     def _open(self) -> Source:
         if self._path is not None:
-            return Reader.from_file_exact(self._resolved())
+            place = self._resolved()
+            return Reader.from_file_exact(place) if isinstance(place, str) else reader_at(place)
         if self._data is None:
             raise IoError("the store has no bytes: nothing was saved into memory")
         return Reader.from_bytes(self._data)
@@ -178,29 +182,38 @@ class BurnpackStore(ModuleStore):
         path = self._resolved()
         if not self._overwrite:
             refuse_existing(path)
+        if not isinstance(path, str):
+            writer = _core.Writer([target.tensor(part) for part in parts], self._metadata)
+            write_pack(writer, path, overwrite=self._overwrite)
+            return
         packed = [target.tensor(part) for part in parts]
         writer = _core.Writer(
             packed, self._metadata, auto_extension=False, overwrite=self._overwrite, durable=self._durable
         )
         writer.write_to_file(path)
 
-    def _resolved(self) -> str:
+    def _resolved(self) -> str | Location:
         path = self._path
         assert path is not None, "a store of a file"
+        if not isinstance(path, str):
+            return path.with_extension(_core.EXTENSION) if self._auto_extension else path
         has_extension = os.path.splitext(os.path.basename(path))[1] != ""
         return path if has_extension or not self._auto_extension else f"{path}.{_core.EXTENSION}"
 
     def _invalid(self, result: ApplyResult) -> Exception:
-        return _with_result(ValidationError(invalid_text(result), path=self._path), result)
+        return _with_result(ValidationError(invalid_text(result), path=self._name()), result)
 
     def _missing(self, result: ApplyResult) -> Exception:
-        return _with_result(ValidationError(missing_text(result), path=self._path), result)
+        return _with_result(ValidationError(missing_text(result), path=self._name()), result)
+
+    def _name(self) -> str | None:
+        return None if self._path is None else str(self._path)
 
     def _told(self) -> Any:
         return nullcontext()  # they are the container's own
 
     def __repr__(self) -> str:
-        return f"BurnpackStore({'memory' if self._path is None else repr(self._path)})"
+        return f"BurnpackStore({'memory' if self._path is None else repr(self._name())})"
 
 
 def _with_result(error: ValidationError, result: ApplyResult) -> ValidationError:

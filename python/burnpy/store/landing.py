@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from burnpy._places import is_remote, place_of
-from burnpy.errors import AlreadyExists
+from burnpy.store.target import refuse_existing
 
 if TYPE_CHECKING:
     from burnpy._typing import Place
@@ -30,6 +30,20 @@ class Landing:
         self.path = path
         self._location = location
 
+    def send(self, files: Sequence[str], *, overwrite: bool) -> None:
+        """Send files to the store, visible together at the end; nothing where they are in place."""
+        location = self._location
+        if location is None:
+            return
+        from burnpy.storage.whole import upload_file
+
+        homes = {file: location.sibling(os.path.basename(file)) for file in files}
+        with ExitStack() as stack:
+            uploads = [stack.enter_context(upload_file(file, home)) for file, home in homes.items()]
+            # The index is the last of the files: a set without it is none.
+            for upload in uploads:
+                upload.commit(overwrite)
+
     def publish(self, report: ConversionReport, *, overwrite: bool) -> None:
         """Send the files of a report to the store, visible together at the end, and name them there."""
         location = self._location
@@ -37,19 +51,9 @@ class Landing:
             return
         homes = {file: location.sibling(os.path.basename(file)) for file in report.files}
         if not report.dry_run:
-            _send(homes, overwrite=overwrite)
+            self.send(report.files, overwrite=overwrite)
         report.files = [str(home) for home in homes.values()]
         report.destination = str(location.sibling(os.path.basename(report.destination)))
-
-
-def _send(homes: dict[str, Location], *, overwrite: bool) -> None:
-    from burnpy.storage.whole import upload_file
-
-    with ExitStack() as stack:
-        uploads = [stack.enter_context(upload_file(file, home)) for file, home in homes.items()]
-        # The index is the last of the files: a set without it is none.
-        for upload in uploads:
-            upload.commit(overwrite)
 
 
 @contextmanager
@@ -63,7 +67,7 @@ def landing(dst: Place, *, overwrite: bool) -> Iterator[Landing]:
     if not is_remote(place):
         yield Landing(os.fspath(place))
         return
-    if not overwrite and place.exists():
-        raise AlreadyExists(f"{place}: something is there already, and overwriting is off", path=str(place))
+    if not overwrite:
+        refuse_existing(place)
     with TemporaryDirectory(prefix="burnpy-") as folder:
         yield Landing(os.path.join(folder, place.name), place)

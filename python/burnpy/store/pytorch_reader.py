@@ -13,12 +13,13 @@ from burnpy.errors import CheckpointError, PickleError, PytorchError
 from burnpy.store.layout import Chosen, choose, find_layout
 from burnpy.store.plain_config import config_of
 from burnpy.store.pytorch import PytorchArchive
+from burnpy.store.remote import kept_with_its_copy, path_or_place
 from burnpy.store.snapshot import TensorSnapshot
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from burnpy._typing import PathLike
+    from burnpy._typing import Place
 
 __all__ = ["PytorchMetadata", "PytorchReader", "Unsupported"]
 
@@ -85,7 +86,7 @@ class PytorchReader:
     """The tensors of a PyTorch checkpoint, by name.
 
     Args:
-        path: the file.
+        path: the file, or a URL or place of ``burnpy.storage.at``: that is copied first.
         top_level_key: show only what is below this key of the root, without it in the names; ``"auto"`` finds the
             model in a training script's checkpoint.
 
@@ -94,12 +95,12 @@ class PytorchReader:
         FileNotFoundError, PermissionError, IsADirectoryError: from the system.
     """
 
-    def __init__(self, path: PathLike, top_level_key: str | None = None) -> None:
+    def __init__(self, path: Place, top_level_key: str | None = None) -> None:
         with _told():
-            self._start(PytorchArchive(os.path.abspath(path)), top_level_key)
+            self._start(_archive_at(path), top_level_key)
 
     @classmethod
-    def with_top_level_key(cls, path: PathLike, key: str) -> Self:
+    def with_top_level_key(cls, path: Place, key: str) -> Self:
         """A reader of what is below one key."""
         return cls(path, key)
 
@@ -161,7 +162,7 @@ class PytorchReader:
         self._archive.close()
 
     @staticmethod
-    def read_pickle_data(path: PathLike, top_level_key: str | None = None) -> Any:
+    def read_pickle_data(path: Place, top_level_key: str | None = None) -> Any:
         """Everything that is plain data: numbers, texts, bytes, lists (tuples and sets too), dicts.
 
         What is none, tensors too, is an ``Unsupported`` with the name of its type. Nothing is executed.
@@ -170,26 +171,26 @@ class PytorchReader:
             PytorchError: ``KeyNotFound`` for a key that is not there, ``InvalidFormat`` where the root is no dict.
         """
         with _told():
-            archive = PytorchArchive(os.path.abspath(path))
+            archive = _archive_at(path)
         try:
             return _core.pickle_data(archive.file, Unsupported, top_level_key)
         except KeyError as error:
-            message = f"{os.fspath(path)}: there is no key {top_level_key!r}"
+            message = f"{path_or_place(path)}: there is no key {top_level_key!r}"
             raise PytorchError(message, kind="KeyNotFound") from error
         except TypeError as error:
-            message = f"{os.fspath(path)}: the root is no dictionary, found {error}"
+            message = f"{path_or_place(path)}: the root is no dictionary, found {error}"
             raise PytorchError(message, kind="InvalidFormat") from error
         finally:
             archive.close()
 
     @overload
     @staticmethod
-    def load_config(path: PathLike, top_level_key: str | None = None) -> Any: ...
+    def load_config(path: Place, top_level_key: str | None = None) -> Any: ...
     @overload
     @staticmethod
-    def load_config(path: PathLike, top_level_key: str | None, cls: type[T]) -> T: ...
+    def load_config(path: Place, top_level_key: str | None, cls: type[T]) -> T: ...
     @staticmethod
-    def load_config(path: PathLike, top_level_key: str | None = None, cls: Any = None) -> Any:
+    def load_config(path: Place, top_level_key: str | None = None, cls: Any = None) -> Any:
         """A configuration out of a checkpoint: plain objects, or an object of a dataclass.
 
         A dataclass needs all of its fields that have no default; what it does not have is left out.
@@ -216,6 +217,13 @@ class PytorchReader:
 
     def __repr__(self) -> str:
         return f"<{len(self)} tensors of {self._archive.path}>"
+
+
+def _archive_at(path: Place) -> PytorchArchive:
+    place = path_or_place(path)
+    if isinstance(place, str):
+        return PytorchArchive(os.path.abspath(place))
+    return kept_with_its_copy(place, PytorchArchive)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Unpack
@@ -13,12 +12,13 @@ from burnpy.store.filter import PathFilter
 from burnpy.store.layout import Chosen
 from burnpy.store.module_store import ModuleStore, Options, Source, invalid_text, missing_text
 from burnpy.store.pytorch_reader import PytorchReader
+from burnpy.store.remote import path_or_place
 from burnpy.store.snapshot import TensorSnapshot
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from burnpy._typing import PathLike
+    from burnpy._typing import Place
     from burnpy.store.apply import ApplyResult
 
 __all__ = ["PytorchStore"]
@@ -58,7 +58,7 @@ class PytorchStore(ModuleStore):
 
     def __init__(
         self,
-        path: PathLike | None = None,
+        path: Place | None = None,
         *,
         data: Any = None,
         top_level_key: str | None = "auto",
@@ -70,15 +70,15 @@ class PytorchStore(ModuleStore):
             "map_indices_contiguous": True,
         }
         super().__init__(**(on | options))
-        self._path = None if path is None else os.fspath(path)
+        self._path = None if path is None else path_or_place(path)
         self._data = data
         self._top_level_key = top_level_key
         if self._filter is not None:
             self.filter(self._filter)
 
     @classmethod
-    def from_file(cls, path: PathLike, **options: Unpack[PytorchOptions]) -> Self:
-        """A store of a file."""
+    def from_file(cls, path: Place, **options: Unpack[PytorchOptions]) -> Self:
+        """A store of a file, or of what is at a URL or a place of ``burnpy.storage.at``, which is copied first."""
         return cls(path, **options)
 
     @classmethod
@@ -140,4 +140,4 @@ class PytorchStore(ModuleStore):
             raise PytorchStoreError(str(error), kind=kind) from error
 
     def __repr__(self) -> str:
-        return f"PytorchStore({'memory' if self._path is None else repr(self._path)})"
+        return f"PytorchStore({'memory' if self._path is None else repr(str(self._path))})"

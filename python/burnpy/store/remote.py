@@ -5,18 +5,33 @@ from __future__ import annotations
 import os
 import weakref
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from burnpy._core import MAGIC_NUMBER, Reader
+from burnpy._places import is_remote, place_of
+from burnpy.errors import CheckpointError
 from burnpy.store.burnpack import BurnpackArchive
-from burnpy.store.remote_safetensors import RemoteSafetensorsArchive
+from burnpy.store.remote_safetensors import RemoteSafetensorsArchive, of_object
+from burnpy.store.safetensors import SafetensorsArchive
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from burnpy._typing import Place
     from burnpy.pack import Limits
     from burnpy.storage.location import Location
     from burnpy.store.archive import Archive
+    from burnpy.store.foreign import ForeignArchive
 
-__all__ = ["beside", "bytes_at", "open_remote"]
+__all__ = ["beside", "bytes_at", "kept_with_its_copy", "open_remote", "path_or_place", "safetensors_at"]
+
+Kept = TypeVar("Kept")
+
+
+def path_or_place(path: Place) -> str | Location:
+    """A path as text, or what is no file of this machine."""
+    place = place_of(path)
+    return place if is_remote(place) else os.fspath(place)
 
 
 def bytes_at(place: str | Location) -> bytes:
@@ -41,7 +56,6 @@ def open_remote(location: Location, limits: Limits | None = None, *, index: bool
     other formats are copied to this machine first: into the location's cache, or beside other temporary files until the
     archive is let go. With a cache everything is copied, and mapped.
     """
-    from burnpy.storage.whole import local_copy
     from burnpy.store.sniff import START_BYTES, format_of, open_file
 
     if location.cache is None:
@@ -56,8 +70,27 @@ def open_remote(location: Location, limits: Limits | None = None, *, index: bool
             from burnpy.store.index import IndexArchive
 
             return IndexArchive(location, limits)
+    return kept_with_its_copy(location, lambda path: open_file(path, limits, index=index))
+
+
+def safetensors_at(place: str | Location) -> ForeignArchive:
+    """A safetensors file, and nothing else."""
+    if isinstance(place, str):
+        return SafetensorsArchive(place)
+    if place.cache is None:
+        return RemoteSafetensorsArchive(place.open())
+    return kept_with_its_copy(place, SafetensorsArchive)
+
+
+def kept_with_its_copy(location: Location, open_copy: Callable[[str], Kept]) -> Kept:
+    """What is opened of an object's copy on this machine, which is there until that is let go."""
+    from burnpy.storage.whole import local_copy
+
     with ExitStack() as stack:
         path = stack.enter_context(local_copy(location))
-        archive = open_file(path, limits, index=index)
-        weakref.finalize(archive, stack.pop_all().close)
-        return archive
+        try:
+            kept = open_copy(path)
+        except CheckpointError as error:
+            raise of_object(error, path, str(location)) from error
+        weakref.finalize(kept, stack.pop_all().close)
+        return kept

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from burnpy.storage.remote_file import RemoteFile
     from burnpy.store.npz import Told
 
-__all__ = ["MAX_HEADER", "RemoteSafetensorsArchive"]
+__all__ = ["MAX_HEADER", "RemoteSafetensorsArchive", "of_object"]
 
 MAX_HEADER = 100_000_000
 """The longest header that the format allows, in bytes."""
@@ -50,7 +50,7 @@ class RemoteSafetensorsArchive(ForeignArchive):
         try:
             self._header = ForeignFile.safetensors(path, limits)
         except CheckpointError as error:
-            raise _of_object(error, path, str(file)) from error
+            raise of_object(error, path, str(file)) from error
         told: list[Told] = []
         for name in self._header.keys():  # noqa: SIM118 (not a mapping)
             dtype, shape, nbytes, start = self._header.info(name)
@@ -89,8 +89,8 @@ def _read(file: RemoteFile, start: int, stop: int) -> memoryview:
     return file.read_ranges([(start, stop)])[0]
 
 
-def _of_object(error: CheckpointError, path: str, name: str) -> CheckpointError:
-    """The same error, of the object instead of the file here."""
+def of_object(error: CheckpointError, path: str, name: str) -> CheckpointError:
+    """The error of a file here, as one of the object that the file stands for."""
     message = str(error).replace(path, name)
     told = CheckpointError(message)
     told.__dict__.update({**error.__dict__, "path": name, "message": message})

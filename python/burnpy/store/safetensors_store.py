@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Unpack
@@ -11,6 +10,7 @@ from burnpy import _core
 from burnpy.errors import AlreadyExists, BurnpyError, CheckpointError, DTypeError, SafetensorsStoreError
 from burnpy.store.filter import PathFilter
 from burnpy.store.foreign import ForeignArchive
+from burnpy.store.landing import landing
 from burnpy.store.module_store import (
     ModuleStore,
     Options,
@@ -19,14 +19,14 @@ from burnpy.store.module_store import (
     missing_text,
     parts_of,
 )
-from burnpy.store.safetensors import SafetensorsArchive
+from burnpy.store.remote import path_or_place, safetensors_at
 from burnpy.store.snapshot import TensorSnapshot
 from burnpy.store.target import Part, Safetensors, refuse_existing
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from burnpy._typing import PathLike
+    from burnpy._typing import Place
     from burnpy.store.apply import ApplyResult
 
 __all__ = ["SafetensorsStore"]
@@ -83,7 +83,7 @@ class SafetensorsStore(ModuleStore):
 
     def __init__(
         self,
-        path: PathLike | None = None,
+        path: Place | None = None,
         *,
         data: Any = None,
         metadata: Mapping[str, str] | None = None,
@@ -92,7 +92,7 @@ class SafetensorsStore(ModuleStore):
         **options: Unpack[Options],
     ) -> None:
         super().__init__(**options)
-        self._path = None if path is None else os.fspath(path)
+        self._path = None if path is None else path_or_place(path)
         self._data = data
         self._metadata = _DEFAULT_METADATA | dict(metadata or {})
         self._overwrite = overwrite
@@ -101,8 +101,8 @@ class SafetensorsStore(ModuleStore):
             self.filter(self._filter)
 
     @classmethod
-    def from_file(cls, path: PathLike, **options: Unpack[SafetensorsOptions]) -> Self:
-        """A store of a file, whose path is used as it is."""
+    def from_file(cls, path: Place, **options: Unpack[SafetensorsOptions]) -> Self:
+        """A store of a file, or of what is at a URL or a place of ``burnpy.storage.at``; the name is used as it is."""
         return cls(path, **options)
 
     @classmethod
@@ -155,7 +155,7 @@ class SafetensorsStore(ModuleStore):
 
     def _open(self) -> Source:
         if self._path is not None:
-            return SafetensorsArchive(self._path)
+            return safetensors_at(self._path)
         if self._data is None:
             raise SafetensorsStoreError("the store has no bytes: nothing was saved into memory")
         return ForeignArchive(_core.ForeignFile.from_bytes(self._data, "safetensors"), "<memory>")
@@ -172,8 +172,12 @@ class SafetensorsStore(ModuleStore):
             path = self._path
             if not self._overwrite:
                 refuse_existing(path)
-            with _core.stage_safetensors(parts, path, self._metadata, durable=self._durable) as scratch:
-                scratch.commit(self._overwrite)
+            with landing(path, overwrite=self._overwrite) as found:
+                with _core.stage_safetensors(
+                    parts, found.path, self._metadata, durable=self._durable and isinstance(path, str)
+                ) as scratch:
+                    scratch.commit(self._overwrite)
+                found.send([found.path], overwrite=self._overwrite)
 
     def _invalid(self, result: ApplyResult) -> Exception:
         return SafetensorsStoreError(invalid_text(result), kind="ValidationFailed", result=result)
@@ -196,7 +200,7 @@ class SafetensorsStore(ModuleStore):
             raise SafetensorsStoreError(str(error), kind="Other") from error
 
     def __repr__(self) -> str:
-        return f"SafetensorsStore({'memory' if self._path is None else repr(self._path)})"
+        return f"SafetensorsStore({'memory' if self._path is None else repr(str(self._path))})"
 
 
 def _checked(parts: list[Part]) -> list[tuple[str, str, tuple[int, ...], _core.TensorEntry]]:

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from burnpy import _core
 from burnpy.errors import AlreadyExists
 from burnpy.pack import AtomicFile, QuantScheme, Scalar
 from burnpy.store.passport import Passport
+
+if TYPE_CHECKING:
+    from burnpy.storage.location import Location
 
 __all__ = ["TARGETS", "Burnpack", "Part", "Safetensors", "Target", "refuse_existing", "target_format"]
 
@@ -173,14 +176,14 @@ class Safetensors:
         ]
 
 
-def refuse_existing(path: str) -> None:
+def refuse_existing(path: str | Location) -> None:
     """Stop before anything is drawn, where overwriting is off.
 
     Raises:
         AlreadyExists: something is at the path, be it a link that leads nowhere.
     """
-    if os.path.lexists(path):
-        raise AlreadyExists(f"{path}: something is there already, and overwriting is off", path=path)
+    if os.path.lexists(path) if isinstance(path, str) else path.exists():
+        raise AlreadyExists(f"{path}: something is there already, and overwriting is off", path=str(path))
 
 
 def told(parts: Sequence[Part], scalars: Mapping[str, Scalar]) -> Passport:

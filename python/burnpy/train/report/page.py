@@ -40,7 +40,7 @@ def write_report(run: RunFolder, path: PathLike | None = None, *, pictures: Path
 
     Args:
         run: what is told of.
-        path: of the page; by default ``report.html`` in the run's folder.
+        path: of the page; by default ``report.html`` in the run's folder, and ``<name>.html`` here of a run elsewhere.
         pictures: a folder for the curves as PNG files, too; none are written without it.
 
     Returns:
@@ -50,7 +50,7 @@ def write_report(run: RunFolder, path: PathLike | None = None, *, pictures: Path
         ImportError: matplotlib is not installed (extra ``plot``).
         OSError: a file cannot be written.
     """
-    path = run.directory / "report.html" if path is None else Path(os.fspath(path))
+    path = page_of(run) if path is None else Path(os.fspath(path))
     figures = {metric: plot(metric, _curves(run, metric)) for metric in run.metrics()}
     images = [(metric, svg(figure, metric)) for metric, figure in figures.items()]
     text = "\n".join(_page(run, images)) + "\n"
@@ -61,6 +61,11 @@ def write_report(run: RunFolder, path: PathLike | None = None, *, pictures: Path
         for metric, figure in figures.items():
             (folder / f"{_file_name(metric)}.png").write_bytes(png(figure))
     return path
+
+
+def page_of(run: RunFolder) -> Path:
+    """Where the page of a run is written if nobody says otherwise."""
+    return run.directory / "report.html" if isinstance(run.directory, Path) else Path(f"{run.name}.html")
 
 
 def _curves(run: RunFolder, metric: str) -> list[Curve]:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import os
+import weakref
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from burnpy.train.artifact_folder import ArtifactFolder
 from burnpy.train.checkpoint.checkpoint_set import PARTS, CheckpointSet, survey
 from burnpy.train.checkpoint.checkpointer import file_name
 from burnpy.train.report.curve import Curve
 from burnpy.train.report.values import values_of
 
 if TYPE_CHECKING:
-    from burnpy._typing import PathLike
+    from burnpy._typing import Place
+    from burnpy.storage import Location
 
 __all__ = ["RunCheckpoint", "RunFolder"]
 
@@ -47,9 +51,10 @@ class RunFolder:
     Everything is read at once; nothing is changed.
 
     Args:
-        directory: the artifact folder.
+        directory: the artifact folder; or a URL, or a place of ``burnpy.storage.at``, whose logs are copied first.
 
     Attributes:
+        directory: what was given.
         curves: metrics of the training, then of the validation, by name.
         tests: of evaluations: by test, the value of each metric.
         unread: files of metrics that are no numbers.
@@ -67,17 +72,19 @@ class RunFolder:
         ({1: 1.0}, {1: [0.5, 1.5]}, 1)
     """
 
-    def __init__(self, directory: PathLike) -> None:
-        self.directory = Path(os.fspath(directory))
-        if not self.directory.exists():
-            raise FileNotFoundError(2, "no such folder", str(directory))
-        if not self.directory.is_dir():
-            raise NotADirectoryError(20, "not the folder of a run", str(directory))
-        values = values_of(self.directory)
+    def __init__(self, directory: Place) -> None:
+        folder = ArtifactFolder(directory)
+        self.directory = folder.place
+        if isinstance(self.directory, Path):
+            _check_folder(self.directory)
+        with ExitStack() as stack:
+            self._here = stack.enter_context(folder.opened())
+            weakref.finalize(self, stack.pop_all().close)
+        values = values_of(self._here)
         self.curves: Sequence[Curve] = values.curves()
         self.tests = values.tests()
         self.unread: Sequence[str] = values.unread
-        self.checkpoints: Sequence[RunCheckpoint] = _checkpoints(self.directory / "checkpoint")
+        self.checkpoints: Sequence[RunCheckpoint] = _checkpoints(folder.checkpoint)
         if not (self.curves or self.tests or self.checkpoints):
             raise FileNotFoundError(
                 2, "no run is in the folder: it has no metrics and no checkpoints", str(directory)
@@ -86,7 +93,7 @@ class RunFolder:
     @property
     def name(self) -> str:
         """The last part of the path."""
-        return self.directory.resolve().name
+        return (self.directory.resolve() if isinstance(self.directory, Path) else self.directory).name
 
     @property
     def num_epochs(self) -> int:
@@ -103,17 +110,22 @@ class RunFolder:
 
     def config(self) -> str | None:
         """The text of ``config.json``, which examples save beside a run."""
-        return _text(self.directory / "config.json")
+        return _text(self._here / "config.json")
 
     def log(self) -> list[str]:
         """The lines of ``experiment.log``."""
-        return (_text(self.directory / "experiment.log") or "").splitlines()
+        return (_text(self._here / "experiment.log") or "").splitlines()
 
     def times(self) -> tuple[float, float] | None:
-        """When the first and the last file of values was written, in seconds since 1970."""
-        splits = (self.directory / split for split in ("train", "valid"))
+        """When the first and the last file of values was written, in seconds since 1970.
+
+        Of a run elsewhere, when the first and the last line of its log was.
+        """
+        if not isinstance(self.directory, Path):
+            return _times_of(self.log())
+        splits = (self._here / split for split in ("train", "valid"))
         files = [path for split in splits for path in split.glob("*/*.log")]
-        files += [self.directory / name for name in ("metrics.jsonl", "metrics.csv", "experiment.log")]
+        files += [self._here / name for name in ("metrics.jsonl", "metrics.csv", "experiment.log")]
         moments = [path.stat().st_mtime for path in files if path.is_file()]
         return (min(moments), max(moments)) if moments else None
 
@@ -122,7 +134,23 @@ def _text(path: Path) -> str | None:
     return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else None
 
 
-def _checkpoints(folder: Path) -> list[RunCheckpoint]:
+def _check_folder(path: Path) -> None:
+    if not path.exists():
+        raise FileNotFoundError(2, "no such folder", str(path))
+    if not path.is_dir():
+        raise NotADirectoryError(20, "not the folder of a run", str(path))
+
+
+def _times_of(log: Sequence[str]) -> tuple[float, float] | None:
+    moments = []
+    for line in log:
+        # A text may have lines that are none of the log's own.
+        with suppress(ValueError):
+            moments.append(datetime.fromisoformat(line.partition(" ")[0]).timestamp())
+    return (min(moments), max(moments)) if moments else None
+
+
+def _checkpoints(folder: Path | Location) -> list[RunCheckpoint]:
     found = survey(folder)
     # The newest set knows what is best.
     best = found.complete[-1].best() if found.complete else None
