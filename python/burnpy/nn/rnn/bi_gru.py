@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from burnpy.config import KW_ONLY, Config, NonNegative
+from burnpy.config import KW_ONLY
 from burnpy.module import Initializer, Module
 from burnpy.nn.activation import ActivationConfig
 from burnpy.nn.expect import expect
-from burnpy.nn.rnn.gate_controller import XAVIER, check_clip, check_sequence, check_state
+from burnpy.nn.rnn.gate_controller import XAVIER, check_sequence, check_state
 from burnpy.nn.rnn.gru import GruConfig
+from burnpy.nn.rnn.recurrent_config import RecurrentConfig
 from burnpy.tensor import Device, Tensor
 
 __all__ = ["BiGru", "BiGruConfig"]
 
 
-class BiGruConfig(Config):
+class BiGruConfig(RecurrentConfig):
     """What a :class:`BiGru` is made of: as :class:`GruConfig`.
 
     Raises:
@@ -29,20 +30,12 @@ class BiGruConfig(Config):
     Source: Burn ``nn::BiGruConfig``.
     """
 
-    d_input: NonNegative
-    d_hidden: NonNegative
-    bias: bool
     _: KW_ONLY
-    clip: float | None = None
     reset_after: bool = True
     initializer: Initializer = XAVIER
     batch_first: bool = True
     gate_activation: ActivationConfig = ActivationConfig.Sigmoid()
     hidden_activation: ActivationConfig = ActivationConfig.Tanh()
-
-    def validate(self) -> None:
-        """Check what the types do not say."""
-        check_clip(self, self.clip)
 
     def init(self, device: Device | None = None) -> BiGru:
         """The module, its parameters drawn when they are first needed."""
@@ -71,16 +64,7 @@ class BiGru(Module):
     _path_names: ClassVar[Mapping[str, str]] = {"forward_": "forward"}
 
     def __init__(self, config: BiGruConfig, device: Device | None = None) -> None:
-        gru = GruConfig(
-            config.d_input,
-            config.d_hidden,
-            config.bias,
-            clip=config.clip,
-            reset_after=config.reset_after,
-            initializer=config.initializer,
-            gate_activation=config.gate_activation,
-            hidden_activation=config.hidden_activation,
-        )
+        gru = config.one_way(GruConfig)
         self.forward_ = gru.init(device)
         self.reverse = gru.init(device)
         self.d_hidden = config.d_hidden

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from burnpy.config import KW_ONLY, Config, NonNegative
+from burnpy.config import KW_ONLY
 from burnpy.module import Initializer, Module
 from burnpy.nn.activation import ActivationConfig
 from burnpy.nn.expect import expect
-from burnpy.nn.rnn.gate_controller import XAVIER, check_clip, check_state
+from burnpy.nn.rnn.gate_controller import XAVIER, check_state
 from burnpy.nn.rnn.lstm import LstmConfig
 from burnpy.nn.rnn.lstm_state import LstmState
+from burnpy.nn.rnn.recurrent_config import RecurrentConfig
 from burnpy.tensor import Device, Tensor
 
 __all__ = ["BiLstm", "BiLstmConfig"]
 
 
-class BiLstmConfig(Config):
+class BiLstmConfig(RecurrentConfig):
     """What a :class:`BiLstm` is made of: as :class:`LstmConfig`.
 
     Raises:
@@ -30,21 +31,13 @@ class BiLstmConfig(Config):
     Source: Burn ``nn::BiLstmConfig``.
     """
 
-    d_input: NonNegative
-    d_hidden: NonNegative
-    bias: bool
     _: KW_ONLY
-    clip: float | None = None
     initializer: Initializer = XAVIER
     batch_first: bool = True
     input_forget: bool = False
     gate_activation: ActivationConfig = ActivationConfig.Sigmoid()
     cell_activation: ActivationConfig = ActivationConfig.Tanh()
     hidden_activation: ActivationConfig = ActivationConfig.Tanh()
-
-    def validate(self) -> None:
-        """Check what the types do not say."""
-        check_clip(self, self.clip)
 
     def init(self, device: Device | None = None) -> BiLstm:
         """The module, its parameters drawn when they are first needed."""
@@ -73,18 +66,7 @@ class BiLstm(Module):
     _path_names: ClassVar[Mapping[str, str]] = {"forward_": "forward"}
 
     def __init__(self, config: BiLstmConfig, device: Device | None = None) -> None:
-        lstm = LstmConfig(
-            config.d_input,
-            config.d_hidden,
-            config.bias,
-            clip=config.clip,
-            initializer=config.initializer,
-            batch_first=config.batch_first,
-            input_forget=config.input_forget,
-            gate_activation=config.gate_activation,
-            cell_activation=config.cell_activation,
-            hidden_activation=config.hidden_activation,
-        )
+        lstm = config.one_way(LstmConfig)
         self.forward_ = lstm.init(device)
         self.reverse = lstm.with_reverse(True).init(device)
         self.d_hidden = config.d_hidden

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from burnpy.config import KW_ONLY, Config, NonNegative
+from burnpy.config import KW_ONLY
 from burnpy.module import Initializer, Module
 from burnpy.nn.activation import ActivationConfig
 from burnpy.nn.expect import expect
-from burnpy.nn.rnn.gate_controller import XAVIER, check_clip, check_state
+from burnpy.nn.rnn.gate_controller import XAVIER, check_state
+from burnpy.nn.rnn.recurrent_config import RecurrentConfig
 from burnpy.nn.rnn.rnn import RnnConfig, RnnState
 from burnpy.tensor import Device, Tensor
 
 __all__ = ["BiRnn", "BiRnnConfig"]
 
 
-class BiRnnConfig(Config):
+class BiRnnConfig(RecurrentConfig):
     """What a :class:`BiRnn` is made of: as :class:`RnnConfig`.
 
     Raises:
@@ -29,18 +30,10 @@ class BiRnnConfig(Config):
     Source: Burn ``nn::BiRnnConfig``.
     """
 
-    d_input: NonNegative
-    d_hidden: NonNegative
-    bias: bool
     _: KW_ONLY
-    clip: float | None = None
     initializer: Initializer = XAVIER
     batch_first: bool = True
     hidden_activation: ActivationConfig = ActivationConfig.Tanh()
-
-    def validate(self) -> None:
-        """Check what the types do not say."""
-        check_clip(self, self.clip)
 
     def init(self, device: Device | None = None) -> BiRnn:
         """The module, its parameters drawn when they are first needed."""
@@ -69,15 +62,7 @@ class BiRnn(Module):
     _path_names: ClassVar[Mapping[str, str]] = {"forward_": "forward"}
 
     def __init__(self, config: BiRnnConfig, device: Device | None = None) -> None:
-        rnn = RnnConfig(
-            config.d_input,
-            config.d_hidden,
-            config.bias,
-            clip=config.clip,
-            initializer=config.initializer,
-            batch_first=config.batch_first,
-            hidden_activation=config.hidden_activation,
-        )
+        rnn = config.one_way(RnnConfig)
         self.forward_ = rnn.init(device)
         self.reverse = rnn.with_reverse(True).init(device)
         self.d_hidden = config.d_hidden

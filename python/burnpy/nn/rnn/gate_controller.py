@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from burnpy.config import Config
-from burnpy.errors import ConfigError
 from burnpy.module import Initializer, Module, Param
 from burnpy.nn.activation import Activation
 from burnpy.nn.linear import LinearConfig
@@ -17,7 +15,6 @@ __all__ = [
     "XAVIER",
     "GateController",
     "Packed",
-    "check_clip",
     "check_sequence",
     "check_state",
     "clipped",
@@ -142,9 +139,3 @@ def check_state(name: str, state: Tensor, shape: tuple[int, ...]) -> None:
     """Raise unless a state has this shape."""
     if state.shape != shape:
         raise ShapeError(f"{name} must have shape {shape}, got {state.shape}")
-
-
-def check_clip(config: Config, clip: float | None) -> None:
-    """Raise if a bound is negative or no number."""
-    if clip is not None and not clip >= 0:
-        raise ConfigError(f"{type(config).__name__}: clip must not be negative, got {clip}")

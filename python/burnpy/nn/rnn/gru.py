@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from burnpy.config import KW_ONLY, Config, NonNegative
+from burnpy.config import KW_ONLY
 from burnpy.module import Initializer, Module
 from burnpy.nn.activation import ActivationConfig
 from burnpy.nn.expect import expect
@@ -10,7 +10,6 @@ from burnpy.nn.rnn.gate_controller import (
     XAVIER,
     GateController,
     Packed,
-    check_clip,
     check_sequence,
     check_state,
     clipped,
@@ -18,12 +17,13 @@ from burnpy.nn.rnn.gate_controller import (
     joined,
     walk,
 )
+from burnpy.nn.rnn.recurrent_config import RecurrentConfig
 from burnpy.tensor import Device, Tensor
 
 __all__ = ["Gru", "GruConfig"]
 
 
-class GruConfig(Config):
+class GruConfig(RecurrentConfig):
     """What a :class:`Gru` is made of.
 
     Raises:
@@ -36,19 +36,11 @@ class GruConfig(Config):
     Source: Burn ``nn::GruConfig``.
     """
 
-    d_input: NonNegative
-    d_hidden: NonNegative
-    bias: bool
     _: KW_ONLY
-    clip: float | None = None
     reset_after: bool = True
     initializer: Initializer = XAVIER
     gate_activation: ActivationConfig = ActivationConfig.Sigmoid()
     hidden_activation: ActivationConfig = ActivationConfig.Tanh()
-
-    def validate(self) -> None:
-        """Check what the types do not say."""
-        check_clip(self, self.clip)
 
     def init(self, device: Device | None = None) -> Gru:
         """The module, its parameters drawn when they are first needed."""
@@ -78,18 +70,9 @@ class Gru(Module):
     """
 
     def __init__(self, config: GruConfig, device: Device | None = None) -> None:
-        def gate() -> GateController:
-            return GateController(
-                config.d_input,
-                config.d_hidden,
-                bias=config.bias,
-                initializer=config.initializer,
-                device=device,
-            )
-
-        self.update_gate = gate()
-        self.reset_gate = gate()
-        self.new_gate = gate()
+        self.update_gate = config.gate(device)
+        self.reset_gate = config.gate(device)
+        self.new_gate = config.gate(device)
         self.gate_activation = config.gate_activation.init(device)
         self.hidden_activation = config.hidden_activation.init(device)
         self.d_hidden = config.d_hidden

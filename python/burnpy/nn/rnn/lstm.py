@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from burnpy.config import KW_ONLY, Config, NonNegative
+from burnpy.config import KW_ONLY
 from burnpy.module import Initializer, Module
 from burnpy.nn.activation import ActivationConfig
 from burnpy.nn.expect import expect
 from burnpy.nn.rnn.gate_controller import (
     XAVIER,
-    GateController,
     Packed,
-    check_clip,
     check_sequence,
     check_state,
     clipped,
@@ -19,12 +17,13 @@ from burnpy.nn.rnn.gate_controller import (
     walk,
 )
 from burnpy.nn.rnn.lstm_state import LstmState
+from burnpy.nn.rnn.recurrent_config import RecurrentConfig
 from burnpy.tensor import Device, Tensor
 
 __all__ = ["Lstm", "LstmConfig"]
 
 
-class LstmConfig(Config):
+class LstmConfig(RecurrentConfig):
     """What an :class:`Lstm` is made of.
 
     ``clip`` bounds the cell, ``input_forget`` couples the gates: what is not taken in is kept, and there is no forget
@@ -40,11 +39,7 @@ class LstmConfig(Config):
     Source: Burn ``nn::LstmConfig``.
     """
 
-    d_input: NonNegative
-    d_hidden: NonNegative
-    bias: bool
     _: KW_ONLY
-    clip: float | None = None
     initializer: Initializer = XAVIER
     batch_first: bool = True
     reverse: bool = False
@@ -52,10 +47,6 @@ class LstmConfig(Config):
     gate_activation: ActivationConfig = ActivationConfig.Sigmoid()
     cell_activation: ActivationConfig = ActivationConfig.Tanh()
     hidden_activation: ActivationConfig = ActivationConfig.Tanh()
-
-    def validate(self) -> None:
-        """Check what the types do not say."""
-        check_clip(self, self.clip)
 
     def init(self, device: Device | None = None) -> Lstm:
         """The module, its parameters drawn when they are first needed."""
@@ -85,19 +76,10 @@ class Lstm(Module):
     """
 
     def __init__(self, config: LstmConfig, device: Device | None = None) -> None:
-        def gate() -> GateController:
-            return GateController(
-                config.d_input,
-                config.d_hidden,
-                bias=config.bias,
-                initializer=config.initializer,
-                device=device,
-            )
-
-        self.input_gate = gate()
-        self.forget_gate = None if config.input_forget else gate()
-        self.output_gate = gate()
-        self.cell_gate = gate()
+        self.input_gate = config.gate(device)
+        self.forget_gate = None if config.input_forget else config.gate(device)
+        self.output_gate = config.gate(device)
+        self.cell_gate = config.gate(device)
         self.gate_activation = config.gate_activation.init(device)
         self.cell_activation = config.cell_activation.init(device)
         self.hidden_activation = config.hidden_activation.init(device)

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from burnpy.config import KW_ONLY, Config, NonNegative
+from burnpy.config import KW_ONLY
 from burnpy.module import Initializer, Module
 from burnpy.nn.activation import ActivationConfig
 from burnpy.nn.expect import expect
 from burnpy.nn.rnn.gate_controller import (
     XAVIER,
-    GateController,
     Packed,
-    check_clip,
     check_sequence,
     check_state,
     clipped,
     joined,
     walk,
 )
+from burnpy.nn.rnn.recurrent_config import RecurrentConfig
 from burnpy.tensor import Device, Tensor
 
 __all__ = ["Rnn", "RnnConfig", "RnnState"]
 
 
-class RnnConfig(Config):
+class RnnConfig(RecurrentConfig):
     """What an :class:`Rnn` is made of.
 
     Raises:
@@ -37,19 +36,11 @@ class RnnConfig(Config):
     Source: Burn ``nn::RnnConfig``.
     """
 
-    d_input: NonNegative
-    d_hidden: NonNegative
-    bias: bool
     _: KW_ONLY
-    clip: float | None = None
     initializer: Initializer = XAVIER
     batch_first: bool = True
     reverse: bool = False
     hidden_activation: ActivationConfig = ActivationConfig.Tanh()
-
-    def validate(self) -> None:
-        """Check what the types do not say."""
-        check_clip(self, self.clip)
 
     def init(self, device: Device | None = None) -> Rnn:
         """The module, its parameters drawn when they are first needed."""
@@ -89,9 +80,7 @@ class Rnn(Module):
     """
 
     def __init__(self, config: RnnConfig, device: Device | None = None) -> None:
-        self.gate = GateController(
-            config.d_input, config.d_hidden, bias=config.bias, initializer=config.initializer, device=device
-        )
+        self.gate = config.gate(device)
         self.hidden_activation = config.hidden_activation.init(device)
         self.d_hidden = config.d_hidden
         self.clip = config.clip
