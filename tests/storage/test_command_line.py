@@ -11,6 +11,7 @@ import burnpy
 from burnpy.numpy import load_file, save_file
 from burnpy.storage import Location, at
 from tests.cli.conftest import Run, run
+from tests.storage.conftest import Bucket
 from tests.storage.servers import Server
 from tests.train.toy import learner, training
 
@@ -140,3 +141,23 @@ def test_a_scheme_that_nobody_knows_is_told(run: Run) -> None:
     pytest.importorskip("fsspec")
     told = run("inspect", "nowhere://bucket/model.bpk")
     assert told.status == 2 and "nowhere" in told.err and told.err.count("\n") == 1
+
+
+def test_a_bucket_is_reached_with_the_settings_of_the_environment(
+    run: Run, s3: Bucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_file(TENSORS, s3.at("models/a.bpk"))
+    settings = {
+        "AWS_ENDPOINT_URL": s3.server.url,
+        "AWS_ALLOW_HTTP": "true",
+        "AWS_ACCESS_KEY_ID": "key",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+        "AWS_REGION": "us-east-1",
+        "AWS_VIRTUAL_HOSTED_STYLE_REQUEST": "false",
+    }
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    told = run("inspect", "--json", f"s3://{s3.name}/models/a.bpk")
+    assert told.status == 0 and json.loads(told.out)["total"]["tensors"] == 2, told.err
+    assert run("convert", f"s3://{s3.name}/models/a.bpk", f"s3://{s3.name}/models/a.safetensors").status == 0
+    assert set(s3.at("models").files()) == {"a.bpk", "a.safetensors"}

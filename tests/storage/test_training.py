@@ -136,9 +136,12 @@ def test_a_set_without_its_trainer_file_is_none(folder: Location) -> None:
     assert [found.key for found in complete_sets(folder.child("checkpoint"))] == [1]
 
 
+@pytest.mark.parametrize("engine", ["fsspec", "obstore"])
 @pytest.mark.parametrize("part", ["model", "optim", "trainer"])
-def test_an_upload_that_fails_ends_the_run_and_the_older_sets_stand(s3: Bucket, part: str) -> None:
-    folder = s3.at("run", engine="fsspec", transfer=IMPATIENT)
+def test_an_upload_that_fails_ends_the_run_and_the_older_sets_stand(
+    s3: Bucket, part: str, engine: str
+) -> None:
+    folder = s3.at("run", engine=engine, transfer=IMPATIENT)
 
     def fault(asked: Asked) -> int | None:
         return 403 if asked.method in ("PUT", "POST") and f"{part}-2.bpk" in asked.path else None
@@ -297,3 +300,23 @@ def test_an_evaluation_that_cannot_be_sent_is_an_error_with_what_it_measured(s3:
         builder.renderer(QuietMetricsRenderer()).build(Toy().valid()).eval("digits", batches(8))
     assert isinstance(caught.value.__cause__, StorageError)
     assert "digits" in caught.value.result.metrics
+
+
+def test_whatever_a_kill_leaves_there_is_gone_on_from(tmp_path: Path) -> None:
+    store = pytest.importorskip("fsspec").filesystem("memory").store
+    folder, of, moments = at(f"memory://{tmp_path.name}/run"), make_learner(), []
+    step = of.model.train_step
+    of.model.train_step = lambda batch: (moments.append(dict(store)), step(batch))[1]
+    options: dict[str, Any] = {"grads_accumulation": 2, "checkpoint_every": 1}
+    training(folder, epochs=2, **options).launch(of)
+    whole = launch(tmp_path / "here", 2)
+    assert len(moments) == 8
+    for number, moment in enumerate(moments):
+        left = at(f"memory://{tmp_path.name}/{number}")
+        for key, file in moment.items():
+            if key.startswith(f"{folder.key}/"):
+                with left.child(key.removeprefix(f"{folder.key}/")).create() as upload:
+                    upload.write(file.getvalue())
+                    upload.commit()
+        assert launch(left, 2, resume="latest", **options) == whole
+        assert logs(left) == logs(at(tmp_path / "here"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -159,6 +160,14 @@ def _stat_of(meta: Mapping[str, Any]) -> Stat:
     return Stat(meta["path"], meta["size"], etag)
 
 
+def _endpoint(keywords: Mapping[str, Any]) -> str:
+    """Where the caller or the environment say that the store is."""
+    names = ("endpoint", "endpoint_url", "aws_endpoint", "aws_endpoint_url")
+    told = [keywords.get(name) for name in names]
+    told += [os.environ.get(name) for name in ("AWS_ENDPOINT_URL", "AWS_ENDPOINT")]
+    return next((str(found) for found in told if found), "")
+
+
 def open_url(url: str, options: Mapping[str, Any]) -> tuple[Storage, str]:
     """The store of a URL, and the key in it.
 
@@ -176,8 +185,7 @@ def open_url(url: str, options: Mapping[str, Any]) -> tuple[Storage, str]:
     key = unquote(key) if is_web else key
     keywords = dict(options)
     client = {"timeout": _TIMEOUT, **keywords.pop("client_options", {})}
-    endpoint = str(keywords.get("endpoint") or keywords.get("aws_endpoint") or "")
-    if scheme.lower() == "http" or endpoint.startswith("http://"):
+    if scheme.lower() == "http" or _endpoint(keywords).startswith("http://"):
         client.setdefault("allow_http", True)
     # Which keywords there are depends on the scheme.
     make: Any = store.from_url

@@ -39,11 +39,19 @@ class IndexArchive(Archive):
         self._texts, self._homes = _read_index(self.path, bytes_at(place))
         self._files: dict[str, Archive] = {}
         self._faults: dict[str, Exception] = {}
-        for name in sorted(set(self._homes.values())):
+
+        def opened(name: str) -> Archive | Exception:
             try:
-                self._files[name] = open_any(beside(place, name), limits, index=False)
+                return open_any(beside(place, name), limits, index=False)
             except (CheckpointError, Error, OSError) as fault:
-                self._faults[name] = fault
+                return fault
+
+        names = sorted(set(self._homes.values()))
+        for name, found in zip(names, _each(opened, names, place), strict=True):
+            if isinstance(found, Exception):
+                self._faults[name] = found
+            else:
+                self._files[name] = found
         self._keys = {name: dict.fromkeys(file.keys()) for name, file in self._files.items()}
 
     @property
@@ -131,6 +139,18 @@ class IndexArchive(Archive):
             for name, value in part(file).items():
                 merged.setdefault(name, value)
         return merged
+
+
+def _each(
+    opened: Callable[[str], Archive | Exception], names: list[str], place: str | Location
+) -> list[Archive | Exception]:
+    """What was opened under each name; over a network all at once, since each takes a request or two."""
+    if isinstance(place, str):
+        return [opened(name) for name in names]
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(place.transfer.max_requests) as pool:
+        return list(pool.map(opened, names))
 
 
 def _read_index(path: str, data: bytes) -> tuple[dict[str, str], dict[str, str]]:

@@ -70,7 +70,7 @@ class _Fingerprinting:
         self._size, self._digest = 0, hashlib.sha256()
 
     def write(self, data: Any, /) -> int:
-        self._size += len(data)
+        self._size += memoryview(data).nbytes
         self._digest.update(data)
         return self._upload.write(data)
 
