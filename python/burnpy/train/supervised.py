@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self
 from burnpy.errors import TrainingError
 from burnpy.train.arguments import at_least, with_methods
 from burnpy.train.artifact_folder import UNSENT, ArtifactFolder
-from burnpy.train.checkpoint import CheckpointSet, ComposedCheckpointingStrategy, LearningCheckpointer
-from burnpy.train.checkpoint.checkpointer import CheckpointerError, describe
+from burnpy.train.checkpoint import ComposedCheckpointingStrategy, LearningCheckpointer
+from burnpy.train.checkpoint.resume_point import resume_point
 from burnpy.train.event_processor import TrainingProcessor
 from burnpy.train.failure import failed
 from burnpy.train.interrupter import Interrupter
@@ -485,31 +485,11 @@ class SupervisedTraining:
         if self._checkpoint is not None:
             checkpointer.load_records(learner, self._checkpoint)
             return self._checkpoint + 1
-        found = self._found(checkpointer)
+        found = None if self._resume is None else resume_point(checkpointer.folder, self._resume)
         if found is None:
             return 1
         checkpointer.load(learner, found)
         return components.state.restore(found, learner, components)
-
-    def _found(self, checkpointer: LearningCheckpointer) -> CheckpointSet | None:
-        if self._resume is None:
-            return None
-        if isinstance(self._resume, int):
-            return checkpointer.find(self._resume)
-        latest = checkpointer.latest()
-        if self._resume == "best":
-            best = latest.best() if latest is not None else None
-            if best is None:
-                raise CheckpointerError(
-                    f"{checkpointer.folder} does not tell which checkpoint is best: no strategy by a metric kept one",
-                    path=checkpointer.folder,
-                )
-            return checkpointer.find(best)
-        if latest is None:
-            _LOG.warning("%s has no complete checkpoint: training from the beginning", checkpointer.folder)
-        else:
-            _LOG.info("resuming from the checkpoint of %s", describe(latest.key))
-        return latest
 
 
 def _flat(metrics: Sequence[Any]) -> list[Any]:

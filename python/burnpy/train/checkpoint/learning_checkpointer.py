@@ -12,7 +12,6 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from burnpy._places import is_remote, place_of
-from burnpy.errors import TrainingError
 from burnpy.record import LrSchedulerRecord, ModuleRecord, OptimizerRecord
 from burnpy.storage import Cache
 from burnpy.train.checkpoint.background import Background
@@ -22,10 +21,8 @@ from burnpy.train.checkpoint.checkpoint_set import (
     check_fingerprints,
     part_path,
     step_keys,
-    survey,
 )
 from burnpy.train.checkpoint.checkpointer import (
-    CheckpointerError,
     FileCheckpointer,
     SharedRecord,
     below,
@@ -220,41 +217,6 @@ class LearningCheckpointer:
             OSError, RecordError: the last set could not be written.
         """
         self._background.join()
-
-    def latest(self) -> CheckpointSet | None:
-        """The newest complete set; ``None`` where none ever was. Sets that are passed over are told in a warning.
-
-        Raises:
-            TrainingError: there are sets, and none is complete; the message tells what is wrong with each.
-        """
-        found = survey(self.folder)
-        faults = [f"{describe(key)}: {fault}" for key, fault in found.faults.items()]
-        if not found.complete and faults and not found.unfinished:
-            raise TrainingError(
-                f"none of the {len(faults)} checkpoints in {self.folder} is complete, so there is nothing to go on "
-                f"from; to start anew, take resume away or choose another folder\n  " + "\n  ".join(faults),
-                kind="checkpoint",
-            )
-        for fault in faults:
-            _LOG.warning("passed over an incomplete checkpoint in %s, %s", self.folder, fault)
-        return found.complete[-1] if found.complete else None
-
-    def find(self, key: int) -> CheckpointSet:
-        """The complete set of an epoch.
-
-        Raises:
-            CheckpointerError: there is none; the message lists those that there are.
-        """
-        found = survey(self.folder)
-        for each in found.complete:
-            if each.key == key:
-                return each
-        there = ", ".join(str(each.key) for each in found.complete) or "none"
-        fault = f"; {found.faults[key]}" if key in found.faults else ""
-        raise CheckpointerError(
-            f"{self.folder} has no complete checkpoint of {describe(key)}; complete: {there}{fault}",
-            path=self.folder,
-        )
 
     def load(self, learner: Learner, found: CheckpointSet) -> None:
         """Restore the three records of a complete set, after all files were compared with its trainer file.
