@@ -14,6 +14,10 @@ SAMPLE_S = 0.02
 LIMITS = ("memcpy", "triad", "scale")
 """Columns that are no peers: what the machine gives."""
 
+REST_S = 0.04
+"""Before each sample: threads of OpenBLAS (27 ms) and of OpenMP go on spinning after their work, on the cores of whoever
+comes next."""
+
 
 @dataclass
 class Row:
@@ -95,6 +99,8 @@ def _sample(row: Row, name: str, repeats: int) -> float:
         row.prepare[name](repeats)
     gc.collect()
     gc.disable()
+    time.sleep(REST_S)
+    call()
     start = time.perf_counter()
     for _ in range(repeats):
         call()

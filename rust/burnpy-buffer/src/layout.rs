@@ -16,11 +16,20 @@ use crate::selection::Selection;
 /// assert_eq!((view.shape(), view.strides(), view.offset()), (&[3][..], &[4][..], 3));
 /// assert!(!view.is_contiguous());
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Layout {
     pub(crate) shape: Axes<usize>,
     pub(crate) strides: Axes<isize>,
     pub(crate) offset: usize,
+}
+
+impl Clone for Layout {
+    /// Whole slices at once: what is derived goes axis by axis, and every view and saved input is a clone.
+    #[inline]
+    fn clone(&self) -> Self {
+        let (shape, strides) = (Axes::from_slice(&self.shape), Axes::from_slice(&self.strides));
+        Self { shape, strides, offset: self.offset }
+    }
 }
 
 /// One entry for each axis; in place up to the five axes of a batch of volumes.
@@ -112,7 +121,7 @@ impl Layout {
     pub fn contiguous(shape: impl AsRef<[usize]>) -> Result<Self, LayoutError> {
         let shape = shape.as_ref();
         let strides = row_major_strides(shape).ok_or(LayoutError::Overflow)?;
-        Ok(Self { shape: shape.into(), strides, offset: 0 })
+        Ok(Self { shape: Axes::from_slice(shape), strides, offset: 0 })
     }
 
     /// The parts as given, from a file or a foreign array. See [`Layout::reach`] for the block's length.
@@ -131,7 +140,7 @@ impl Layout {
             return Err(LayoutError::Strides);
         }
         row_major_strides(shape).ok_or(LayoutError::Overflow)?;
-        let layout = Self { shape: shape.into(), strides: strides.into(), offset };
+        let layout = Self { shape: Axes::from_slice(shape), strides: Axes::from_slice(strides), offset };
         layout.checked_reach()?;
         Ok(layout)
     }

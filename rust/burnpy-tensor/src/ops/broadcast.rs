@@ -118,18 +118,32 @@ pub(crate) fn zip_number<T: Element + Plain, R: Pod + Plain>(
 
 /// The order of axes in which the elements of both lie densely in memory, if it is not the usual one.
 fn joint_order(a: &Value, b: &Value) -> Option<Vec<usize>> {
-    let same = a.shape() == b.shape() && a.layout().strides() == b.layout().strides();
-    if !same || a.layout().is_contiguous() { None } else { a.layout().dense_order() }
+    let is_permuted =
+        !a.layout().is_contiguous() && a.shape() == b.shape() && a.layout().strides() == b.layout().strides();
+    if is_permuted { a.layout().dense_order() } else { None }
 }
 
 /// `run` on a value whose axes are in the order of memory where they are dense in some order; its result has them
 /// where they were. What maps elements alone saves the copy of a permuted value by that.
 pub(crate) fn with_dense_order(value: &Value, run: impl FnOnce(&Value) -> Result<Value>) -> Result<Value> {
-    let permuted = !value.layout().is_contiguous();
-    match permuted.then(|| value.layout().dense_order()).flatten() {
-        Some(order) => Ok(run(&value.permuted(&order))?.permuted(&inverse(&order))),
-        None => run(value),
+    if value.layout().is_contiguous() {
+        return run(value);
     }
+    in_order_of(value.layout(), value.clone(), |value, _| run(&value))
+}
+
+/// `run` on a value with its axes in the order in which a layout is dense, if that is not the usual one; its result has
+/// them where they were. The value is moved, so that it can be changed in place.
+pub(crate) fn in_order_of(
+    layout: &Layout,
+    value: Value,
+    run: impl FnOnce(Value, Option<&[usize]>) -> Result<Value>,
+) -> Result<Value> {
+    let order = if layout.is_contiguous() { None } else { layout.dense_order() };
+    let Some(order) = order else { return run(value, None) };
+    let permuted = value.permuted(&order);
+    drop(value);
+    Ok(run(permuted, Some(&order))?.permuted(&inverse(&order)))
 }
 
 fn inverse(order: &[usize]) -> Vec<usize> {

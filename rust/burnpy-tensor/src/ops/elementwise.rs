@@ -2,7 +2,7 @@
 
 use burnpy_buffer::{DType, Pod};
 
-use super::broadcast::{same_dtype, sum_to, with_dense_order, zip_number, zip_with};
+use super::broadcast::{in_order_of, same_dtype, sum_to, with_dense_order, zip_number, zip_with};
 use super::cast::cast_value;
 use super::half::via_f32;
 use super::scalar::Scalar;
@@ -161,25 +161,30 @@ pub(crate) fn zip_scalar(
     }, else => Err(no_arithmetic(operation, dtype)))
 }
 
-/// `op(gradient, saved)`, in the memory of the gradient if nobody else holds it.
+/// `op(gradient, saved)`, in the memory of the gradient if nobody else holds it. The result lies in the order of axes of
+/// what was saved: the way back walks images with channels last as the way there did.
 pub(crate) fn combine(gradient: Value, saved: &Value, op: impl FloatBinary) -> Result<Value> {
     let dtype = gradient.dtype();
     if gradient.shape() != saved.shape() || dtype != saved.dtype() {
         let message = format_args!("gradient {gradient:?} does not fit {saved:?}");
         return Err(Error::shape("backward", message));
     }
-    dispatch_float!(dtype, T => {
-        let dense = saved.contiguous();
-        let saved = dense.as_slice::<T>().expect("contiguous");
-        in_place(gradient, |gradient: &mut [T]| map::binary_assign(op, gradient, saved))
-    }, else => Err(only_floats("backward", dtype)))
+    in_order_of(saved.layout(), gradient, |gradient, order| {
+        let saved = order.map_or_else(|| saved.clone(), |order| saved.permuted(order)).contiguous();
+        dispatch_float!(dtype, T => {
+            let saved = saved.as_slice::<T>().expect("contiguous");
+            in_place(gradient, |gradient: &mut [T]| map::binary_assign(op, gradient, saved))
+        }, else => Err(only_floats("backward", dtype)))
+    })
 }
 
 /// `op(gradient)`, in its memory if nobody else holds it.
 pub(crate) fn transform(gradient: Value, op: impl FloatUnary) -> Result<Value> {
     let dtype = gradient.dtype();
-    dispatch_float!(dtype, T => in_place(gradient, |gradient: &mut [T]| map::unary_assign(op, gradient)),
-        else => Err(only_floats("backward", dtype)))
+    in_order_of(&gradient.layout().clone(), gradient, |gradient, _| {
+        dispatch_float!(dtype, T => in_place(gradient, |gradient: &mut [T]| map::unary_assign(op, gradient)),
+            else => Err(only_floats("backward", dtype)))
+    })
 }
 
 /// `gradient · other`, broadcast, summed to `shape`; in the memory of the gradient if it can be.
