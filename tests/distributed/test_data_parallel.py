@@ -1,6 +1,7 @@
 """A run on several ranks has the bits of one on a single rank."""
 
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,10 @@ import numpy as np
 import pytest
 
 import burnpy as bp
+from burnpy.autodiff import checkpoint
 from burnpy.data import DataLoader
 from burnpy.errors import TrainingError
+from burnpy.tensor import random_state
 from burnpy.train import (
     ClassificationOutput,
     DataParallelStrategy,
@@ -24,6 +27,7 @@ from burnpy.train.metric import LossMetric
 from burnpy.train.renderer import QuietMetricsRenderer
 from burnpy.train.strategy.batch_shards import combined, cut
 from tests.distributed import run
+from tests.distributed.launch import WATCHDOG_S
 from tests.train.toy import Toy, batch, batches, items, learner, training
 
 EPOCHS = 3
@@ -130,6 +134,71 @@ def test_a_rank_reads_its_items_alone(tmp_path: Path) -> None:
     session = SupervisedTraining(tmp_path, loader, batches(4), metrics=[LossMetric()])
     launched(session.with_training_strategy(DataParallelStrategy(4)), learner())
     assert read == [2, 2, 2, 2]
+
+
+class Chancy(Toy):
+    """Dropout in what is computed again on the way back, over products that fill several threads."""
+
+    def forward(self, x: bp.Tensor) -> bp.Tensor:
+        wide = bp.Tensor.cat([self.activation(self.fc1(x))] * 256)
+        hidden = self.fc1(x) + (wide @ wide.T).tanh().mean()
+        return self.fc2(checkpoint(lambda h: self.dropout(self.norm(h)), hidden))
+
+
+@pytest.mark.parametrize("kernel_threads", [1, 4, 7])
+def test_ranks_that_compute_at_once_have_the_bits_of_one(tmp_path: Path, kernel_threads: int) -> None:
+    def train(threads: int) -> Any:
+        of = learner()
+        of.model.__class__ = Chancy
+        strategy = DataParallelStrategy(threads, num_shards=4)
+        folder = tmp_path / str(threads)
+        history = launched(training(folder, epochs=2, items=32, training_strategy=strategy), of).history
+        return history, weights(of), random_state()
+
+    before = bp.get_num_threads()
+    bp.set_num_threads(kernel_threads)
+    try:
+        assert [train(threads) for threads in (2, 3, 4)] == [train(1)] * 3
+        assert bp.get_num_threads() == kernel_threads
+    finally:
+        bp.set_num_threads(before)
+
+
+def test_threads_compute_at_once_each_with_its_share_of_the_cores(tmp_path: Path) -> None:
+    meeting, shares = threading.Barrier(3, timeout=WATCHDOG_S), set()
+
+    class Meeting(Toy):
+        def train_step(self, batch: Any) -> Any:
+            # Nobody goes on before all are in their step.
+            meeting.wait()
+            shares.add(bp.get_num_threads())
+            return super().train_step(batch)
+
+    of, before = learner(), bp.get_num_threads()
+    of.model.__class__ = Meeting
+    bp.set_num_threads(6)
+    try:
+        launched(training(tmp_path, epochs=1, items=12, training_strategy=DataParallelStrategy(3)), of)
+        assert (shares, bp.get_num_threads()) == ({2}, 6)
+    finally:
+        bp.set_num_threads(before)
+
+
+def test_a_rank_that_fails_while_others_compute_ends_them_all(tmp_path: Path) -> None:
+    meeting = threading.Barrier(2, timeout=WATCHDOG_S)
+
+    class Bad(Toy):
+        def train_step(self, batch: Any) -> Any:
+            meeting.wait()
+            if threading.current_thread().name == "burnpy-rank-1":
+                raise ArithmeticError("while the other computes")
+            return super().train_step(batch)
+
+    of = learner()
+    of.model.__class__ = Bad
+    with pytest.raises(ArithmeticError, match="while the other computes"):
+        launched(training(tmp_path, epochs=1, training_strategy=DataParallelStrategy(2)), of)
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("burnpy-rank-")]
 
 
 def test_an_error_of_a_model_on_any_rank_is_raised_as_it_is(tmp_path: Path) -> None:

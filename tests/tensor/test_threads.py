@@ -117,3 +117,48 @@ def test_random_state_is_saved_and_restored() -> None:
     assert random_state() != state
     set_random_state(state)
     assert random_state() == state
+
+
+def test_a_share_of_the_threads_is_that_of_one_caller() -> None:
+    from burnpy._core import set_thread_share
+
+    bp.set_num_threads(4)
+    assert set_thread_share((3, 1)) is None
+    try:
+        found: list[int] = []
+        other = threading.Thread(target=lambda: found.append(bp.get_num_threads()))
+        other.start()
+        other.join()
+        assert (bp.get_num_threads(), found) == (3, [4])
+    finally:
+        assert set_thread_share(None) == (3, 1)
+    assert bp.get_num_threads() == 4
+    for wrong in (3, (1,), (-1, 0), ("2", 0)):
+        with pytest.raises((TypeError, ValueError, OverflowError)):
+            set_thread_share(wrong)  # type: ignore[arg-type]
+    assert bp.get_num_threads() == 4
+
+
+def test_callers_with_shares_get_the_bits_of_one_alone() -> None:
+    from burnpy._core import set_thread_share
+
+    x = Tensor(np.random.default_rng(2).normal(size=(300, 400)))
+
+    def gradient() -> bytes:
+        y = x.require_grad()
+        found = y.grad(((y @ y.T).tanh() * 2.0).sum().backward())
+        assert found is not None
+        return found.numpy().tobytes()
+
+    alone, results = gradient(), []
+
+    def work(pool: int) -> None:
+        set_thread_share((2, pool))
+        results.extend(gradient() for _ in range(5))
+
+    threads = [threading.Thread(target=work, args=(pool,)) for pool in (0, 1, 2, 2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [alone] * 20

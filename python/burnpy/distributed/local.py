@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+from burnpy._core import get_num_threads, set_thread_share
 from burnpy.distributed.communicator import (
     Communicator,
     CommunicatorError,
@@ -104,6 +106,29 @@ class LocalCommunicator(Communicator):
         """Have all ranks fail in the call that they are in, or the next."""
         self._group.reason = self._group.reason or f"rank {self.rank}: {reason}"
         self._group.barrier.abort()
+
+    @contextmanager
+    def sharing_cores(self) -> Iterator[None]:
+        """While it lasts, kernels that this thread calls use one of ``size`` equal shares of the threads.
+
+        So ranks compute at once, and all together on no more threads than there were, but one each at the least.
+        Left on the thread that entered it.
+
+        Example:
+            >>> from burnpy import get_num_threads
+            >>> ranks, before = LocalCommunicator.group(2), get_num_threads()
+            >>> with ranks[0].sharing_cores():
+            ...     get_num_threads() == max(1, before // 2)
+            True
+        """
+        if self.size == 1:
+            yield
+            return
+        outer = set_thread_share((max(1, get_num_threads() // self.size), self.rank))
+        try:
+            yield
+        finally:
+            set_thread_share(outer)
 
     def _exchange(self, value: Any, root: int) -> list[Any]:
         """What all ranks gave. They stay until all have seen them and waited again."""

@@ -3,7 +3,7 @@
 //! Work is cut into tasks whose number depends on the sizes alone, never on the number of threads; each task writes
 //! what is its own. So results have the same bits with any number of threads.
 
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
@@ -14,11 +14,15 @@ use std::time::{Duration, Instant};
 /// follow each other within a few.
 const SPIN: Duration = Duration::from_micros(40);
 
-/// More threads than this are never started.
+/// More threads than this never work on one job.
 const MAX_THREADS: usize = 256;
 
+/// Shares of one thread need no pool, and others are at most half as many as threads.
+const POOLS: usize = MAX_THREADS / 2;
+
 /// Runs `run(0)`, …, `run(tasks - 1)`, each once, in any order and on any thread of the pool and this one; returns
-/// when all are done. While the pool is busy with another caller's work, and inside of a task, they run here.
+/// when all are done. While the pool is busy with another caller's work, and inside of a task, they run here. Callers
+/// that are to compute at once, each on several threads, have a [`Share`] each.
 ///
 /// # Panics
 /// If a task panics, when the others are done.
@@ -35,7 +39,7 @@ pub fn for_each(tasks: usize, run: impl Fn(usize) + Sync) {
     }
     let threads = num_threads().min(tasks);
     if threads > 1
-        && let Some(turn) = Pool::get().try_turn()
+        && let Some(turn) = Pool::get(SHARE.get().map_or(0, |share| share.pool)).try_turn()
     {
         turn.run(threads, tasks, &run);
     } else {
@@ -118,8 +122,50 @@ impl<T> Parts<T> {
 /// 0: as many as the process may use.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
-/// How many threads kernels use, this one included: `BURNPY_NUM_THREADS`, else the cores that the process may use.
+thread_local! {
+    static SHARE: Cell<Option<Share>> = const { Cell::new(None) };
+}
+
+/// A part of the threads that kernels use, for one of several callers that compute at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Share {
+    threads: usize,
+    pool: usize,
+}
+
+impl Share {
+    /// `threads` threads, the caller included, between 1 and 256; all but the caller come from the pool of number `pool`,
+    /// which serves one caller at a time. Pool 0 is that of callers without a share; there are 128.
+    pub fn new(threads: usize, pool: usize) -> Self {
+        Self { threads: threads.clamp(1, MAX_THREADS), pool: pool % POOLS }
+    }
+
+    /// How many threads, and the number of the pool.
+    pub fn parts(self) -> (usize, usize) {
+        (self.threads, self.pool)
+    }
+}
+
+/// Has kernels that this thread calls use its share, or, with `None`, as many threads as the process does. What it had
+/// before is returned, to be set again.
+///
+/// ```
+/// use burnpy_tensor::parallel::{Share, num_threads, set_share};
+/// let outer = set_share(Some(Share::new(3, 1)));
+/// assert_eq!(num_threads(), 3);
+/// assert_eq!(set_share(outer), Some(Share::new(3, 1)));
+/// ```
+pub fn set_share(share: Option<Share>) -> Option<Share> {
+    SHARE.replace(share)
+}
+
+/// How many threads kernels use that this thread calls, itself included: its share, else `BURNPY_NUM_THREADS`, else the
+/// cores that the process may use.
 pub fn num_threads() -> usize {
+    SHARE.get().map_or_else(threads_of_process, |share| share.threads)
+}
+
+fn threads_of_process() -> usize {
     match THREADS.load(Ordering::Relaxed) {
         0 => {
             let asked = std::env::var("BURNPY_NUM_THREADS").ok().and_then(|text| text.trim().parse().ok());
@@ -132,7 +178,7 @@ pub fn num_threads() -> usize {
     }
 }
 
-/// Has kernels use this many threads from now on, between 1 and 256.
+/// Has kernels use this many threads from now on, between 1 and 256; not those of callers with a [`Share`].
 pub fn set_num_threads(threads: usize) {
     THREADS.store(threads.clamp(1, MAX_THREADS), Ordering::Relaxed);
 }
@@ -175,22 +221,24 @@ struct Worker {
 // SAFETY: `thread` is written before the worker is listed, and only read after.
 unsafe impl Sync for Worker {}
 
-/// Null until first used, and again in a forked child, where the parent's threads do not exist.
-static POOL: AtomicPtr<Pool> = AtomicPtr::new(null_mut());
+/// Each null until first used, and again in a forked child, where the parent's threads do not exist.
+static STARTED: [AtomicPtr<Pool>; POOLS] = [const { AtomicPtr::new(null_mut()) }; POOLS];
 
 impl Pool {
-    fn get() -> &'static Self {
-        let known = POOL.load(Ordering::Acquire);
+    fn get(number: usize) -> &'static Self {
+        let known = STARTED[number].load(Ordering::Acquire);
         // SAFETY: a pool is never freed.
-        unsafe { known.as_ref() }.unwrap_or_else(Self::start)
+        unsafe { known.as_ref() }.unwrap_or_else(|| Self::start(number))
     }
 
     #[cold]
-    fn start() -> &'static Self {
+    fn start(number: usize) -> &'static Self {
         static FORKS_WATCHED: AtomicBool = AtomicBool::new(false);
         extern "C" fn nothing() {}
         extern "C" fn forget() {
-            POOL.store(null_mut(), Ordering::Release);
+            for pool in &STARTED {
+                pool.store(null_mut(), Ordering::Release);
+            }
         }
         if !FORKS_WATCHED.swap(true, Ordering::Relaxed) {
             burnpy_buffer::on_fork(nothing, nothing, forget);
@@ -203,7 +251,7 @@ impl Pool {
             panicked: AtomicBool::new(false),
             workers: UnsafeCell::new(Vec::new()),
         }));
-        match POOL.compare_exchange(null_mut(), new, Ordering::AcqRel, Ordering::Acquire) {
+        match STARTED[number].compare_exchange(null_mut(), new, Ordering::AcqRel, Ordering::Acquire) {
             // SAFETY: it is never freed.
             Ok(_) => unsafe { &*new },
             Err(other) => {
@@ -240,6 +288,8 @@ impl Pool {
 
     /// The life of the worker at `index`.
     fn serve(&'static self, index: usize, worker: &'static Worker) {
+        // What a task of its own pool calls runs in place, whether or not another pool is free.
+        set_share(Some(Share::new(1, 0)));
         let mut seen = 0;
         loop {
             seen = self.wait_for_job(seen, worker);
@@ -377,6 +427,8 @@ impl Drop for Open {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::HashSet;
+    use std::sync::{Barrier, Mutex};
 
     #[test]
     fn every_task_runs_once_with_any_number_of_threads_and_of_callers() {
@@ -392,6 +444,34 @@ mod tests {
                 });
             }
         });
+    }
+
+    #[test]
+    fn callers_with_shares_compute_at_once() {
+        let (meeting, threads) = (Barrier::new(4), Mutex::new(HashSet::new()));
+        let met = |_: usize| {
+            // Two callers with a helper each: all four tasks have to run at the same time.
+            meeting.wait();
+            threads.lock().unwrap().insert(thread::current().id());
+        };
+        thread::scope(|scope| {
+            for pool in [5, 6] {
+                let met = &met;
+                scope.spawn(move || {
+                    set_share(Some(Share::new(2, pool)));
+                    for_each(2, met);
+                });
+            }
+        });
+        assert_eq!(threads.into_inner().unwrap().len(), 4);
+    }
+
+    #[test]
+    fn a_share_is_that_of_its_thread_alone() {
+        let outer = set_share(Some(Share::new(0, POOLS + 3)));
+        assert_eq!((num_threads(), outer), (1, None));
+        assert_ne!(thread::spawn(|| SHARE.get()).join().unwrap(), SHARE.get());
+        assert_eq!(set_share(outer).map(Share::parts), Some((1, 3)));
     }
 
     #[test]

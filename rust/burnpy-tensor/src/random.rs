@@ -25,10 +25,11 @@ impl State {
     }
 }
 
+/// What threads draw from that have no state of their own.
 static GENERATOR: Mutex<Option<State>> = Mutex::new(None);
 
 thread_local! {
-    static REPLAY: Cell<Option<State>> = const { Cell::new(None) };
+    static OWN: Cell<Option<State>> = const { Cell::new(None) };
 }
 
 /// A stretch of random blocks that nobody else draws.
@@ -43,9 +44,9 @@ pub struct Draw {
 }
 
 fn with_state<R>(run: impl FnOnce(&mut State) -> R) -> R {
-    if let Some(mut state) = REPLAY.get() {
+    if let Some(mut state) = OWN.get() {
         let result = run(&mut state);
-        REPLAY.set(Some(state));
+        OWN.set(Some(state));
         return result;
     }
     let mut state = GENERATOR.lock().unwrap_or_else(PoisonError::into_inner);
@@ -73,6 +74,23 @@ pub fn set_state(saved: State) {
     with_state(|state| *state = saved);
 }
 
+/// Has this thread draw from a state of its own, and [`seed`] and [`set_state`] change that one; or, with `None`, from the
+/// state of the process, as all threads do at first. What it had before is returned, to be set again.
+///
+/// An operation takes its numbers on the thread that calls it, whichever threads then compute; so does what the way back
+/// runs again.
+///
+/// ```
+/// use burnpy_tensor::random::{State, draw, set_own_state, state};
+/// let (before, outer) = (state(), set_own_state(Some(State::new(7))));
+/// assert_eq!((draw(3).seed, state().offset), (7, 3));
+/// set_own_state(outer);
+/// assert_eq!(state(), before);
+/// ```
+pub fn set_own_state(own: Option<State>) -> Option<State> {
+    OWN.replace(own)
+}
+
 /// The number of a stream that nobody has: for what is drawn later, in an order that must not matter.
 pub fn new_stream() -> Draw {
     with_state(|state| {
@@ -96,10 +114,10 @@ pub(crate) fn replay<R>(saved: State, run: impl FnOnce() -> R) -> R {
     struct Restore(Option<State>);
     impl Drop for Restore {
         fn drop(&mut self) {
-            REPLAY.set(self.0);
+            set_own_state(self.0);
         }
     }
-    let _restore = Restore(REPLAY.replace(Some(saved)));
+    let _restore = Restore(set_own_state(Some(saved)));
     run()
 }
 
@@ -137,11 +155,42 @@ mod tests {
 
     #[test]
     fn a_replay_draws_the_same_and_leaves_the_generator_alone() {
-        seed(7);
+        // Other tests draw from the state of the process.
+        let outer = set_own_state(Some(State::new(7)));
         let start = state();
         let first = draw(3).block(0);
         let after = state();
         assert_eq!(replay(start, || draw(3).block(0)), first);
         assert_eq!(state(), after);
+        set_own_state(outer);
+    }
+
+    #[test]
+    fn threads_with_states_of_their_own_do_not_see_each_other() {
+        let alone = |number| {
+            set_own_state(Some(State::new(number)));
+            (0..1000).map(|blocks| draw(blocks % 3)).collect::<Vec<_>>()
+        };
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|number| scope.spawn(move || alone(number))).collect();
+            for (number, thread) in (0..).zip(threads) {
+                let mut offset = 0;
+                for (blocks, found) in thread.join().unwrap().into_iter().enumerate() {
+                    assert_eq!(found, Draw { seed: number, stream: 0, offset });
+                    offset += blocks as u64 % 3;
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn a_seed_and_a_state_set_on_a_thread_with_its_own_stay_there() {
+        let outer = set_own_state(Some(State::new(1)));
+        seed(2);
+        assert_eq!(new_stream(), Draw { seed: 2, stream: 1, offset: 0 });
+        set_state(State { seed: 3, stream: 4, offset: 5, next_stream: 6 });
+        assert_eq!(draw(1), Draw { seed: 3, stream: 4, offset: 5 });
+        let last = set_own_state(outer);
+        assert_eq!(last, Some(State { seed: 3, stream: 4, offset: 6, next_stream: 6 }));
     }
 }

@@ -36,6 +36,9 @@ class DataParallelStrategy(SingleDeviceStrategy):
     may be stopped with four and go on with two. The first rank goes through the epochs, measures, logs, shows and
     saves; the others start as its copies, compute, and make the same steps of the optimizer.
 
+    Ranks that are threads compute at once, each with its share of the threads that kernels use. Each has a clone of the
+    model; what else its steps use, such as a counter of a class, they share, and must expect calls from all.
+
     A loss that is a mean stays the mean over the batch (Unlike Burn: its ``multi`` feeds whole batches, and sums).
     Running statistics of batch normalisation are the mean of the shards'; each shard is normalised by its own.
 
@@ -132,7 +135,8 @@ class DataParallelStrategy(SingleDeviceStrategy):
                 self.communicator.share_cores()
             yield
             return
-        self.communicator, *others = LocalCommunicator.group(self._threads)
+        first, *others = LocalCommunicator.group(self._threads)
+        self.communicator = first
         threads = [
             threading.Thread(
                 target=self._follow_in_thread,
@@ -145,16 +149,18 @@ class DataParallelStrategy(SingleDeviceStrategy):
         for thread in threads:
             thread.start()
         try:
-            yield
+            with first.sharing_cores():
+                yield
         finally:
             for thread in threads:
                 thread.join()
 
     def _follow_in_thread(
-        self, communicator: Communicator, learner: Learner, loaders: tuple[Any, Any]
+        self, communicator: LocalCommunicator, learner: Learner, loaders: tuple[Any, Any]
     ) -> None:
         try:
-            Follower(communicator, learner, loaders, Interrupter(), self._bucket_bytes).run()
+            with communicator.sharing_cores():
+                Follower(communicator, learner, loaders, Interrupter(), self._bucket_bytes).run()
         except CommunicatorError:
             return  # the others know
         except BaseException as error:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pickle
-import threading
 import traceback
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,7 +13,8 @@ from burnpy.distributed import Buckets, CommunicatorError, Shards, sum_shards
 from burnpy.module import RunningState
 from burnpy.optim import GradientsParams
 from burnpy.optim.parameters import parameters_of
-from burnpy.tensor import Tensor, random_state, set_random_state
+from burnpy.tensor import Tensor, random_state
+from burnpy.tensor.own_random_state import own_random_state
 
 if TYPE_CHECKING:
     from burnpy.data.dataloader import BatchParts
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["Place", "Replica", "Report", "ShardResult", "portable"]
 
 _NOTE = "raised on rank "
-# One generator serves all threads: whoever computes a shard has it to itself.
-_GENERATOR = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -45,20 +43,14 @@ class Place:
     epoch: int
     iteration: int
 
-    @contextmanager
-    def random(self, shard: int) -> Iterator[None]:
-        """While it lasts, random numbers are those of a shard, whoever computes it, and wherever.
+    def random(self, shard: int) -> AbstractContextManager[None]:
+        """While it lasts, random numbers on this thread are those of a shard, whoever computes it, and wherever.
 
         A shard has a stream of an epoch, which begins anew 2^32 blocks further on for each batch.
         """
         stream = 2**63 + (2 * self.epoch + (self.split == "valid")) * 2**24 + shard
-        with _GENERATOR:
-            before = random_state()
-            set_random_state((self.seed, stream % 2**64, self.iteration * 2**32 % 2**64, before[3]))
-            try:
-                yield
-            finally:
-                set_random_state(before)
+        begins = self.iteration * 2**32
+        return own_random_state((self.seed, stream % 2**64, begins % 2**64, random_state()[3]))
 
 
 @dataclass

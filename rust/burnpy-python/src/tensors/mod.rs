@@ -48,9 +48,11 @@ pub(crate) use gradients::PyGradients;
 pub(crate) use images::{affine_grid_2d, grid_sample_2d, interpolate};
 pub(crate) use linalg::einsum;
 pub(crate) use pickle::restore_tensor;
-pub(crate) use random::{PyDraw, manual_seed, new_stream, random_state, set_random_state};
+pub(crate) use random::{
+    PyDraw, manual_seed, new_stream, random_state, set_own_random_state, set_random_state,
+};
 pub(crate) use tensor::PyTensor;
-pub(crate) use threads::{get_num_threads, set_num_threads};
+pub(crate) use threads::{get_num_threads, set_num_threads, set_thread_share};
 pub(crate) use update_rule::{PyRuleState, PyUpdateRule};
 pub(crate) use windows::{
     adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d, avg_pool1d, avg_pool2d, avg_pool3d,

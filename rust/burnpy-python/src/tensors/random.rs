@@ -4,6 +4,9 @@ use burnpy_tensor::random::{self, Draw};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
+/// Seed, stream, offset, and the number of the next stream.
+type Parts = (u64, u64, u64, u64);
+
 /// Starts random numbers again from a seed: the same seed and the same calls give the same numbers, with any number of
 /// threads.
 #[pyfunction]
@@ -14,17 +17,30 @@ pub(crate) fn manual_seed(seed: u64) {
 
 /// The state of random numbers, four integers, for ``set_random_state``.
 #[pyfunction]
-pub(crate) fn random_state() -> (u64, u64, u64, u64) {
-    let state = random::state();
-    (state.seed, state.stream, state.offset, state.next_stream)
+pub(crate) fn random_state() -> Parts {
+    parts(random::state())
 }
 
 /// Goes on from a state that ``random_state`` gave.
 #[pyfunction]
 #[pyo3(signature = (state, /))]
-pub(crate) fn set_random_state(state: (u64, u64, u64, u64)) {
-    let (seed, stream, offset, next_stream) = state;
-    random::set_state(random::State { seed, stream, offset, next_stream });
+pub(crate) fn set_random_state(state: Parts) {
+    random::set_state(from_parts(state));
+}
+
+/// Gives this thread a state of its own, or takes it away; what it had before is returned.
+#[pyfunction]
+#[pyo3(signature = (state, /))]
+pub(crate) fn set_own_random_state(state: Option<Parts>) -> Option<Parts> {
+    random::set_own_state(state.map(from_parts)).map(parts)
+}
+
+fn parts(state: random::State) -> Parts {
+    (state.seed, state.stream, state.offset, state.next_stream)
+}
+
+fn from_parts((seed, stream, offset, next_stream): Parts) -> random::State {
+    random::State { seed, stream, offset, next_stream }
 }
 
 /// A stream of random numbers of its own: what is drawn from it depends on it alone, not on when it is drawn.

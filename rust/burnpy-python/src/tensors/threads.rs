@@ -1,6 +1,6 @@
 //! How many threads compute.
 
-use burnpy_tensor::parallel;
+use burnpy_tensor::parallel::{self, Share};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -16,7 +16,15 @@ pub(crate) fn set_num_threads(py: Python<'_>, n: usize) -> PyResult<()> {
     Ok(())
 }
 
-/// The number of threads that kernels compute on.
+/// Gives kernels that this thread calls a share of the threads, ``(threads, pool)``, or takes it away; what it had before is
+/// returned.
+#[pyfunction]
+#[pyo3(signature = (share, /))]
+pub(crate) fn set_thread_share(share: Option<(usize, usize)>) -> Option<(usize, usize)> {
+    parallel::set_share(share.map(|(threads, pool)| Share::new(threads, pool))).map(Share::parts)
+}
+
+/// The number of threads that kernels compute on; in a rank that is a thread, its share of them.
 #[pyfunction]
 pub(crate) fn get_num_threads() -> usize {
     parallel::num_threads()
