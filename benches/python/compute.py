@@ -15,7 +15,7 @@ LIMITS = ("memcpy", "triad", "scale")
 """Columns that are no peers: what the machine gives."""
 
 REST_S = 0.04
-"""Before each sample: threads of OpenBLAS (27 ms) and of OpenMP go on spinning after their work, on the cores of whoever
+"""Before each sample: threads of OpenBLAS (27 ms) and of OpenMP go on spinning after their work, on the cores of who
 comes next."""
 
 

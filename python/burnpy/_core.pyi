@@ -64,6 +64,7 @@ __all__ = [
     "conv_transpose1d",
     "conv_transpose2d",
     "conv_transpose3d",
+    "count_hits",
     "crc32",
     "cross_entropy",
     "ctc_loss",
@@ -1039,6 +1040,9 @@ def attention(
     softcap: float | None = None,
     is_causal: bool = False,
 ) -> Tensor: ...
+def count_hits(
+    outputs: Tensor, targets: Tensor, *, k: int | None = None, pad_token: int | None = None
+) -> tuple[int, int]: ...
 def cross_entropy(
     x: Tensor,
     targets: Tensor,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from burnpy.tensor import Tensor
+from burnpy._core import count_hits
 from burnpy.train.metric.mean_metric import MeanMetric
 from burnpy.train.metric.metric import MetricMetadata
-from burnpy.train.metric.metric_input import ClassInput, Values, count
+from burnpy.train.metric.metric_input import ClassInput, Values
 from burnpy.train.metric.serialized_entry import SerializedEntry
 
 __all__ = ["AccuracyInput", "AccuracyMetric", "percent_of"]
@@ -53,23 +53,16 @@ class AccuracyMetric(MeanMetric):
     ) -> SerializedEntry:
         """Take a batch in: an ``AccuracyInput``, or outputs and targets."""
         batch = AccuracyInput.of(input, metadata)
-        best = batch.outputs.argmax(1).squeeze_dim(1)
-        hits = best.equal(batch.targets.cast(best.dtype))
-        return self.add(*percent_of(hits, batch.targets, self.pad_token))
+        return self.add(*percent_of(batch, None, self.pad_token))
 
 
-def percent_of(hits: Tensor, targets: Tensor, pad_token: int | None) -> tuple[float, int]:
+def percent_of(batch: ClassInput, k: int | None, pad_token: int | None) -> tuple[float, int]:
     """Percent of hits among the rows that are not padding, and the number of these rows.
 
     Args:
-        hits: bool ``(batch,)`` or ``(batch, 1)``.
-        targets: int ``(batch,)``.
+        batch: scores and right classes.
+        k: how many of the best classes may be the right one; ``None`` for the first of the best.
         pad_token: the target of padding, or ``None``.
     """
-    if pad_token is None:
-        rows = targets.size
-    else:
-        counted = targets.not_equal(pad_token)
-        rows = count(counted)
-        hits = hits.bool_and(counted)
-    return (100.0 * (count(hits) / rows) if rows else math.nan), rows
+    hits, rows = count_hits(batch.outputs, batch.targets, k=k, pad_token=pad_token)
+    return (100.0 * (hits / rows) if rows else math.nan), rows

@@ -54,9 +54,8 @@ class TopKAccuracyMetric(MeanMetric):
     ) -> SerializedEntry:
         """Take a batch in: a ``TopKAccuracyInput``, or outputs and targets."""
         batch = TopKAccuracyInput.of(input, metadata)
-        best = best_classes(batch.outputs, self.k)
-        hits = best.equal(batch.targets.cast(best.dtype).unsqueeze_dim(1)).any_dim(1).squeeze_dim(1)
-        return self.add(*percent_of(hits, batch.targets, self.pad_token))
+        _check_classes(batch.outputs, self.k)
+        return self.add(*percent_of(batch, self.k, self.pad_token))
 
 
 def best_classes(outputs: Tensor, k: int) -> Tensor:
@@ -65,10 +64,14 @@ def best_classes(outputs: Tensor, k: int) -> Tensor:
     Raises:
         ArgumentError: there are fewer classes.
     """
+    _check_classes(outputs, k)
+    return outputs.argtopk(k, 1)
+
+
+def _check_classes(outputs: Tensor, k: int) -> None:
     classes = outputs.shape[1]
     if k > classes:
         raise ArgumentError(f"k = {k} is more than the {classes} classes")
-    return outputs.argtopk(k, 1)
 
 
 def checked_top_k(k: int) -> int:

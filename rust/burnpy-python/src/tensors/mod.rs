@@ -16,6 +16,7 @@ mod error;
 mod functional;
 mod gate;
 mod gradients;
+mod hits;
 mod images;
 mod import;
 mod indexing;
@@ -45,6 +46,7 @@ pub(crate) use functional::{
     attention, batch_norm, batch_norm_train, cross_entropy, ctc_loss, embedding, layer_norm, linear, rms_norm,
 };
 pub(crate) use gradients::PyGradients;
+pub(crate) use hits::count_hits;
 pub(crate) use images::{affine_grid_2d, grid_sample_2d, interpolate};
 pub(crate) use linalg::einsum;
 pub(crate) use pickle::restore_tensor;
