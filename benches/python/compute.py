@@ -96,7 +96,7 @@ def _repeats(row: Row, name: str) -> int:
 def _sample(row: Row, name: str, repeats: int) -> float:
     call = row.calls[name]
     if name in row.prepare:
-        row.prepare[name](repeats)
+        row.prepare[name](repeats + 1)
     gc.collect()
     gc.disable()
     time.sleep(REST_S)
