@@ -11,6 +11,7 @@ SUITES = {
     "fashion-mnist": "Epochs of Fashion-MNIST",
     "loop-overhead": "The loop beside a step",
     "remote": "A model over the network",
+    "data-parallel": "Two ranks beside one",
     "optimizers": "Steps of optimizers",
     "kernels": "Kernels",
     "checkpoints": "Checkpoints of other formats",
