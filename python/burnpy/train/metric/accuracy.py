@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from burnpy._core import count_hits
+from burnpy.tensor.hits import count_hits
 from burnpy.train.metric.mean_metric import MeanMetric
 from burnpy.train.metric.metric import MetricMetadata
 from burnpy.train.metric.metric_input import ClassInput, Values
