@@ -34,9 +34,6 @@ const POOLS: usize = MAX_THREADS / 2;
 /// assert_eq!(sum.into_inner(), 45);
 /// ```
 pub fn for_each(tasks: usize, run: impl Fn(usize) + Sync) {
-    if tasks == 1 {
-        return run(0);
-    }
     let threads = num_threads().min(tasks);
     if threads > 1
         && let Some(turn) = Pool::get(SHARE.get().map_or(0, |share| share.pool)).try_turn()
@@ -58,9 +55,6 @@ pub fn for_each(tasks: usize, run: impl Fn(usize) + Sync) {
 /// assert_eq!(out, [0, 0, 1, 1, 2]);
 /// ```
 pub fn chunks_mut<T: Send>(out: &mut [T], len: usize, run: impl Fn(usize, &mut [T]) + Sync) {
-    if (1..=len).contains(&out.len()) {
-        return run(0, out);
-    }
     let parts = Parts::new(out, len);
     // SAFETY: `for_each` runs every index once.
     for_each(parts.count(), |i| run(i, unsafe { parts.part(i) }));

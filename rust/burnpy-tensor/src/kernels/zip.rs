@@ -39,23 +39,17 @@ pub fn zip_strided<T: Plain, R: Plain>(
         return;
     }
     let streams = size_of_val(out) >= STREAM_BYTES;
-    // One row is cut itself.
-    let one_row = |out: &mut [R], strides: (isize, isize)| {
-        parallel::chunks_mut(out, CHUNK, |i, out| {
-            let from = |layout: &Layout, stride| moved(layout.offset(), i * CHUNK, stride);
-            let at = (from(a_layout, strides.0), from(b_layout, strides.1));
-            dispatch(OneRow { row: Row { a, b, at, strides }, out, op, streams });
-        });
-    };
-    if a_layout.is_contiguous() && b_layout.is_contiguous() {
-        return one_row(out, (1, 1));
-    }
     let (a_axes, b_axes) = merged_pair(a_layout, b_layout);
     let (&(inner, a_stride), a_axes) = a_axes.split_last().expect("one axis at least");
     let (&(_, b_stride), b_axes) = b_axes.split_last().expect("one axis at least");
     let strides = (a_stride, b_stride);
     if a_axes.is_empty() {
-        return one_row(out, strides);
+        // One row: cut it itself.
+        return parallel::chunks_mut(out, CHUNK, |i, out| {
+            let from = |layout: &Layout, stride| moved(layout.offset(), i * CHUNK, stride);
+            let at = (from(a_layout, a_stride), from(b_layout, b_stride));
+            dispatch(OneRow { row: Row { a, b, at, strides }, out, op, streams });
+        });
     }
     let rows = (CHUNK / inner).max(1);
     parallel::chunks_mut(out, rows * inner, |i, out| {
