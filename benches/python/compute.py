@@ -1,11 +1,12 @@
 """Paired timing of computations: the peers of a row in turn, many calls a sample, the median of the samples."""
 
+import argparse
 import csv
 import gc
 import os
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,41 @@ def set_threads(count: int) -> None:
     """For the libraries that read it when they are imported: call it first."""
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BURNPY_NUM_THREADS"):
         os.environ[variable] = str(count)
+
+
+def table(
+    suite: str,
+    title: str,
+    rows: Callable[[int, list[str], str], Iterable[Row]],
+    *,
+    doc: str | None,
+    rounds: int,
+    peers: list[str],
+) -> None:
+    """A whole script: its arguments, its rows one after the other, and the record.
+
+    Args:
+        suite: the record's name.
+        title: the record's title.
+        rows: of so many threads, peers by name, and a text that is in the names of rows.
+        doc: the script's.
+        rounds: by default.
+        peers: by default.
+    """
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=rounds)
+    parser.add_argument("--only", default="", help="rows whose name contains this")
+    parser.add_argument("--peers", nargs="*", default=peers)
+    parser.add_argument("--out", type=Path)
+    args = parser.parse_args()
+    set_threads(args.threads)
+    told, lines = about(), []
+    for row in rows(args.threads, args.peers, args.only):
+        found = measure(row, threads=args.threads, rounds=args.rounds)
+        lines += found
+        print(f"{row.name:36}", *(f"{line.peer} {line.value:.4g}" for line in found), row.unit, flush=True)
+    write(args.out or place(suite, args.threads, is_whole=not args.only), title, lines, told)
 
 
 def measure(row: Row, *, threads: int, rounds: int) -> list[Line]:

@@ -6,7 +6,6 @@
 Writes OUT.csv and OUT.md. A peer that is not installed is left out.
 """
 
-import argparse
 import importlib.util
 import sys
 from collections.abc import Callable, Iterator
@@ -28,31 +27,7 @@ GEMM = [(n, n, n) for n in (64, 128, 256, 512, 1024, 2048)] + [
 
 
 def main() -> None:
-    args = _arguments()
-    compute.set_threads(args.threads)
-    peers = _peers(args.peers, args.threads)
-    about, lines = compute.about(), []
-    for row in rows(peers):
-        if args.only in row.name:
-            found = compute.measure(row, threads=args.threads, rounds=args.rounds)
-            lines += found
-            print(
-                f"{row.name:34}", *(f"{line.peer} {line.value:.4g}" for line in found), row.unit, flush=True
-            )
-    out = args.out or compute.place("kernels", args.threads, is_whole=not args.only)
-    compute.write(out, "Kernels", lines, about)
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=11)
-    parser.add_argument("--only", default="", help="rows whose name contains this")
-    parser.add_argument("--peers", nargs="*", default=["numpy", "torch", "jax"])
-    parser.add_argument("--out", type=Path)
-    return parser.parse_args()
+    compute.table("kernels", "Kernels", rows, doc=__doc__, rounds=11, peers=["numpy", "torch", "jax"])
 
 
 def _peers(names: list[str], threads: int) -> dict[str, Any]:
@@ -74,8 +49,12 @@ def _peers(names: list[str], threads: int) -> dict[str, Any]:
     return found
 
 
-def rows(peers: dict[str, Any]) -> Iterator[Row]:
+def rows(threads: int, peers: list[str], only: str) -> Iterator[Row]:
     """Every row with the peers that can do it."""
+    return (row for row in _all(_peers(peers, threads)) if only in row.name)
+
+
+def _all(peers: dict[str, Any]) -> Iterator[Row]:
     for m, k, n in GEMM:
         yield Row(f"gemm {m} x {k} x {n}", "GFLOP/s", 2 * m * k * n, _gemm(peers, m, k, n))
     for size in (10**6, 10**7):

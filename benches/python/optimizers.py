@@ -12,7 +12,6 @@ Inside the clock is the step alone: gradients are there before it. All sides' pa
 before anything is timed.
 """
 
-import argparse
 import importlib.util
 import sys
 from collections.abc import Callable, Iterator
@@ -33,27 +32,8 @@ BLOCK = 1 << 15  # of the triad: what lies between its two passes stays in the c
 
 
 def main() -> None:
-    args = _arguments()
-    compute.set_threads(args.threads)
-    about, lines = compute.about(), []
-    for row in rows(args.threads, args.peers, args.only):
-        found = compute.measure(row, threads=args.threads, rounds=args.rounds)
-        lines += found
-        print(f"{row.name:36}", *(f"{line.peer} {line.value:.4g}" for line in found), row.unit, flush=True)
-    out = args.out or compute.place("optimizers", args.threads, is_whole=not args.only)
-    compute.write(out, "Steps of optimizers", lines, about)
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=21)
-    parser.add_argument("--only", default="", help="rows whose name contains this")
-    parser.add_argument("--peers", nargs="*", default=["torch fused", "torch foreach"])
-    parser.add_argument("--out", type=Path)
-    return parser.parse_args()
+    peers = ["torch fused", "torch foreach"]
+    compute.table("optimizers", "Steps of optimizers", rows, doc=__doc__, rounds=21, peers=peers)
 
 
 def rows(threads: int, peers: list[str], only: str) -> Iterator[Row]:

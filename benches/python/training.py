@@ -10,7 +10,6 @@ functional operations, without the cost of its modules, and its optimizer; jax o
 forward pass alone: torch as it comes, in its inference mode, and compiled, which takes minutes at first.
 """
 
-import argparse
 import importlib.util
 import sys
 from collections.abc import Callable, Iterator
@@ -36,28 +35,13 @@ Step = Callable[[], Any]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--only", default="", help="rows whose name contains this")
-    parser.add_argument("--peers", nargs="*", default=["torch", "torch compiled", "jax"])
-    parser.add_argument("--out", type=Path)
-    args = parser.parse_args()
-    compute.set_threads(args.threads)
-    about, lines = compute.about(), []
-    peers = [peer for peer in args.peers if importlib.util.find_spec(peer.split()[0])]
-    for row in rows(args.threads, peers, args.only):
-        found = compute.measure(row, threads=args.threads, rounds=args.rounds)
-        lines += found
-        print(row.name, *(f"{line.peer} {line.value:.4g}" for line in found), row.unit, flush=True)
-    out = args.out or compute.place("training", args.threads, is_whole=not args.only)
-    compute.write(out, "Training steps and inference", lines, about)
+    peers = ["torch", "torch compiled", "jax"]
+    compute.table("training", "Training steps and inference", rows, doc=__doc__, rounds=9, peers=peers)
 
 
 def rows(threads: int, peers: list[str], only: str) -> Iterator[Row]:
     """A row a workload and direction, made when its turn comes."""
+    peers = [peer for peer in peers if importlib.util.find_spec(peer.split()[0])]
     kinds = {"train": training_calls, "inference": inference_calls}
     for kind, calls in kinds.items():
         for name, batch in BATCH.items():
