@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 SAMPLE_S = 0.02
-LIMITS = ("memcpy", "triad", "scale")
+LIMITS = ("memcpy", "triad", "scale", "fma")
 """Columns that are no peers: what the machine gives."""
 
 REST_S = 0.04

@@ -3,6 +3,7 @@
     python benches/python/kernels.py --threads 2
     python benches/python/kernels.py --threads 1 --only gemm --rounds 21
 
+On one thread matrix products stand beside the fused multiply-adds that the core can do (``fma``, no peer).
 Writes OUT.csv and OUT.md. A peer that is not installed is left out.
 """
 
@@ -16,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benches.python import compute
 from benches.python.compute import Row
+from benches.python.fma_peak import fma_peak
 
 Calls = dict[str, Callable[[], Any]]
 
@@ -37,6 +39,8 @@ def _peers(names: list[str], threads: int) -> dict[str, Any]:
 
     bp.set_num_threads(threads)
     found: dict[str, Any] = {"burnpy": bp, "numpy": np}
+    if threads == 1 and (peak := fma_peak()):
+        found["fma"] = peak
     if "torch" in names and importlib.util.find_spec("torch"):
         import torch
 
@@ -82,6 +86,8 @@ def _gemm(peers: dict[str, Any], m: int, k: int, n: int) -> Calls:
     if jax := peers.get("jax"):
         product, u, v = jax.jit(lambda u, v: u @ v), jax.device_put(a), jax.device_put(b)
         calls["jax"] = lambda: product(u, v).block_until_ready()
+    if peak := peers.get("fma"):
+        calls["fma"] = lambda: peak(2 * m * k * n)
     return calls
 
 
