@@ -15,9 +15,9 @@ SAMPLE_S = 0.02
 LIMITS = ("memcpy", "triad", "scale", "fma")
 """Columns that are no peers: what the machine gives."""
 
-REST_S = 0.04
-"""Before each sample: threads of OpenBLAS (27 ms) and of OpenMP go on spinning after their work, on the cores of who
-comes next."""
+REST_S = 0.15
+"""Before each sample: a thread of OpenBLAS goes on spinning after its work for 2^28 ticks (110 ms at 2.4 GHz), OpenMP's
+for less, on the cores of who comes next."""
 
 
 @dataclass
