@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ModuleOptimizer", "Rates"]
 
+_NON_FINITE = get_args(NonFinite)
+
 
 class Rates(Protocol):
     """Learning rates by group, the last that matches counts: what ``ModuleLrScheduler.step`` gives."""
@@ -180,8 +182,8 @@ class ModuleOptimizer:
         some_missing: bool,
         on_nonfinite: NonFinite,
     ) -> None:
-        if on_nonfinite not in get_args(NonFinite):
-            raise ValueError(f"on_nonfinite must be one of {get_args(NonFinite)}, got {on_nonfinite!r}")
+        if on_nonfinite not in _NON_FINITE:
+            raise ValueError(f"on_nonfinite must be one of {_NON_FINITE}, got {on_nonfinite!r}")
         groups, rates = _rates(lr)
         plan = self._plan
         if plan is None or not plan.fits(parameters, groups):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from burnpy._core import RuleState, Tensor
@@ -180,7 +181,7 @@ class Plan:
         return (
             self.parameters is parameters
             and len(groups) == len(self.groups)
-            and all(a is b for a, b in zip(groups, self.groups, strict=True))
+            and all(map(is_, groups, self.groups))
         )
 
 

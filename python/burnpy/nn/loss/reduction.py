@@ -58,7 +58,7 @@ def reduced(
     Raises:
         ArgumentError: there is no such reduction, or not for this loss.
     """
-    chosen = Reduction(reduction)
+    chosen = reduction if isinstance(reduction, Reduction) else Reduction(reduction)
     chosen = auto if chosen is Reduction.Auto else chosen
     if chosen is Reduction.BatchMean:
         if not batches:
