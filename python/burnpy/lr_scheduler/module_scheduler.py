@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import is_
 from typing import TYPE_CHECKING, Any, Self
 
 from burnpy.lr_scheduler.checks import checked_rate
@@ -94,6 +95,7 @@ class ModuleLrScheduler:
 
     def __init__(self, scheduler: LrScheduler | float) -> None:
         self._groups: list[tuple[ParamGroup, LrScheduler]] = [(ParamGroup.all(), _bare(scheduler))]
+        self._last: tuple[list[float], ModuleLearningRate] | None = None
 
     @classmethod
     def of(cls, scheduler: ModuleLrScheduler | LrScheduler | float) -> ModuleLrScheduler:
@@ -120,11 +122,16 @@ class ModuleLrScheduler:
         if not isinstance(group, ParamGroup):
             raise TypeError(f"group must be a ParamGroup, got {group!r}")
         self._groups.append((group, _bare(scheduler)))
+        self._last = None
         return self
 
     def step(self) -> ModuleLearningRate:
         """The rates of the next step of the optimizer; all schedules go on."""
-        return ModuleLearningRate([(group, scheduler.step()) for group, scheduler in self._groups])
+        rates = [scheduler.step() for _, scheduler in self._groups]
+        # The object of a rate that stays is made once.
+        if self._last is None or not all(map(is_, rates, self._last[0])):
+            self._last = rates, self.rates(rates)
+        return self._last[1]
 
     def rates(self, rates: Sequence[float]) -> ModuleLearningRate:
         """Rates of a step that was made before, one per group, for the groups of this scheduler.

@@ -45,6 +45,8 @@ def learning_rate(lr: Any) -> float:
         >>> learning_rate(1)
         1.0
     """
+    if type(lr) is float and 0.0 <= lr < math.inf:
+        return lr
     if isinstance(lr, str | bool) or not hasattr(lr, "__float__"):
         raise TypeError(f"lr must be a number or the rates of a ModuleLrScheduler, got {lr!r}")
     rate = float(lr)

@@ -340,6 +340,9 @@ def _rates(lr: float | Rates) -> tuple[Sequence[ParamGroup], Sequence[float]]:
     groups = getattr(lr, "groups", None)
     if groups is None:
         return (), (learning_rate(lr),)
+    if len(groups) == 1:
+        group, rate = groups[0]
+        return (group,), (learning_rate(rate),)
     return [group for group, _ in groups], [learning_rate(rate) for _, rate in groups]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from burnpy.train.event import (
@@ -16,11 +17,11 @@ from burnpy.train.event import (
 from burnpy.train.metric.metric import MetricMetadata
 from burnpy.train.metric.store import EpochSummary, Event, EventStore, MetricsUpdate
 from burnpy.train.metrics_of_split import MetricsOfSplit
-from burnpy.train.renderer import EvaluationName, MetricState
+from burnpy.train.renderer import EvaluationName, MetricsRenderer
+from burnpy.train.renderer.renderer import tell_all
 
 if TYPE_CHECKING:
     from burnpy.train.logger import EvaluationProgressLogger, TrainingProgressLogger
-    from burnpy.train.renderer import MetricsRenderer
 
 __all__ = ["EvaluationProcessor", "TrainingProcessor"]
 
@@ -45,8 +46,11 @@ class TrainingProcessor:
         self.valid = valid
         self.store = store
         self.renderer = renderer
+        self._progress_logger = progress_logger
         self._watchers: list[Any] = [progress_logger] if progress_logger is not None else []
         self._watchers.append(renderer)
+        # A renderer of another base has the single calls alone.
+        self._show = getattr(renderer, "update_batch", partial(MetricsRenderer.update_batch, renderer))
         self._names: dict[str, str] = {}
 
     def process_train(self, event: AnyLearnerEvent) -> None:
@@ -57,7 +61,7 @@ class TrainingProcessor:
             OSError: a logger cannot write.
         """
         if isinstance(event, LearnerEvent.ProcessedItem):
-            self._item(self.train, event.item, self.renderer.update_train)
+            self._item(self.train, event.item)
         elif isinstance(event, LearnerEvent.Start):
             self._start(event)
         elif isinstance(event, LearnerEvent.StartSplit):
@@ -75,7 +79,7 @@ class TrainingProcessor:
     def process_valid(self, event: AnyLearnerEvent) -> None:
         """Take an event of the validation in; see :meth:`process_train`. Start and ends of epochs are told there."""
         if isinstance(event, LearnerEvent.ProcessedItem):
-            self._item(self.valid, event.item, self.renderer.update_valid)
+            self._item(self.valid, event.item)
         elif isinstance(event, LearnerEvent.StartSplit):
             self._start_split(self.valid, event)
         elif isinstance(event, LearnerEvent.EndSplit):
@@ -101,18 +105,19 @@ class TrainingProcessor:
         for watcher in self._watchers:
             watcher.start_split(str(metrics.split), event.total_items)
 
-    def _item(self, metrics: MetricsOfSplit, item: TrainingItem, render: Callable[[Any], None]) -> None:
+    def _item(self, metrics: MetricsOfSplit, item: TrainingItem) -> None:
         update = metrics.update(_synced(item.item), MetricMetadata(item.progress, item.iteration, item.lr))
         self.store.add_event(Event.MetricsUpdate(update), metrics.split)
-        _render(update, render)
-        for watcher in self._watchers:
-            watcher.update_split(item.progress.items_processed)
-            watcher.log_event_training("Iteration")
+        items = item.progress.items_processed
+        self._show(metrics.split.name, update, items)
+        if self._progress_logger is not None:
+            self._progress_logger.update_split(items)
+            self._progress_logger.log_event_training("Iteration")
 
     def _end_split(self, metrics: MetricsOfSplit, epoch: int, render: Callable[[Any], None]) -> None:
         update = metrics.finish()
         self.store.add_event(Event.MetricsUpdate(update), metrics.split)
-        _render(update, render)
+        tell_all(update, render)
         self.store.add_event(Event.EndEpoch(EpochSummary(epoch, metrics.split)), metrics.split)
         for watcher in self._watchers:
             watcher.end_split()
@@ -191,7 +196,7 @@ class EvaluationProcessor:
     def _tell(self, name: str, update: MetricsUpdate) -> None:
         assert self._metrics is not None, "StartTest comes first"
         self.store.add_event(Event.MetricsUpdate(update), self._metrics.split)
-        _render(update, lambda state: self.renderer.update_test(EvaluationName(name), state))
+        tell_all(update, lambda state: self.renderer.update_test(EvaluationName(name), state))
 
     def flush(self) -> None:
         """Have all loggers hand what they hold to the system."""
@@ -206,10 +211,3 @@ def _synced(item: Any) -> Any:
     synced = sync()
     # One that works in place may return nothing.
     return item if synced is None else synced
-
-
-def _render(update: MetricsUpdate, render: Callable[[Any], None]) -> None:
-    for entry in update.entries:
-        render(MetricState.Generic(entry))
-    for number in update.entries_numeric:
-        render(MetricState.Numeric(number.entry, number.numeric_entry))

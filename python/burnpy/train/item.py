@@ -67,10 +67,9 @@ class ItemLazy:
     def sync(self) -> Self:
         """The same item with all its tensors off their graphs, which can be freed then."""
         synced = object.__new__(type(self))
-        synced.__dict__ = {
-            name: value.inner() if isinstance(value, Tensor) else value
-            for name, value in self.__dict__.items()
-        }
+        fields = synced.__dict__
+        for name, value in self.__dict__.items():
+            fields[name] = value.inner() if isinstance(value, Tensor) else value
         return synced
 
 

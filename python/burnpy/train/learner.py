@@ -75,7 +75,11 @@ class Learner:
         Raises:
             TypeError: the model's step gives something else than a ``TrainOutput``.
         """
-        output = self._checkpointed(batch) if self._checkpointing else train_step_of(self._model)(batch)
+        if self._checkpointing:
+            output = self._checkpointed(batch)
+        else:
+            step = getattr(self._model, "train_step", None) or train_step_of(self._model)
+            output = step(batch)
         if not isinstance(output, TrainOutput):
             name = type(self._model).__name__
             raise TypeError(f"{name}.train_step must return a TrainOutput, got {type(output).__name__}")

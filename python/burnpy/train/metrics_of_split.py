@@ -6,11 +6,20 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from burnpy.train.failure import MetricError
+from burnpy.train.metric.mean_metric import MeanMetric
 from burnpy.train.metric.metric import Metric, MetricDefinition, MetricEntry, MetricMetadata
-from burnpy.train.metric.store import Aggregate, EventStore, MetricsUpdate, NumericMetricUpdate, Split
+from burnpy.train.metric.store import (
+    Aggregate,
+    BatchUpdate,
+    EventStore,
+    MetricsUpdate,
+    NumericMetricUpdate,
+    Split,
+)
 
 if TYPE_CHECKING:
     from burnpy.record.state import StateSink, StateSource
+    from burnpy.train.metric.numeric_state import Snapshot
     from burnpy.train.metric.serialized_entry import SerializedEntry
 
 __all__ = ["MetricsOfSplit", "history_of"]
@@ -33,6 +42,8 @@ class MetricsOfSplit:
         self.split = split
         self.text: list[Metric] = []
         self.numeric: list[Any] = []
+        # Both, with their names and what asks those of numbers.
+        self._fed: list[tuple[Any, str, Callable[[Any], Any] | None]] = []
 
     def register(self, metric: Any, *, numeric: bool) -> None:
         """Add a metric: a copy with a state of its own."""
@@ -55,6 +66,8 @@ class MetricsOfSplit:
         if metric.name() in [other.name() for other in self.all()]:
             raise ValueError(f"two metrics of the split {self.split} have the name {metric.name()!r}")
         (self.numeric if numeric else self.text).append(metric.clone())
+        self._fed = [(each, each.name(), None) for each in self.text]
+        self._fed += [(each, each.name(), _numbers_of(each)) for each in self.numeric]
 
     def all(self) -> list[Any]:
         """Text first."""
@@ -70,17 +83,25 @@ class MetricsOfSplit:
         Raises:
             MetricError: one failed.
         """
+        failures: list[MetricError] = []
+        said: list[tuple[str, SerializedEntry]] = []
+        numbers: list[Any] = []
         # Metrics with the same kind of input share it.
         inputs: dict[type[Any] | None, Any] = {None: None}
-
-        def feed(metric: Any) -> SerializedEntry:
-            kind = metric.Input
-            if kind not in inputs:
-                inputs[kind] = _adapted(item, kind, metric)
-            said: SerializedEntry = metric.update(inputs[kind], metadata)
-            return said
-
-        return self._ask(feed, final=False)
+        for metric, name, ask in self._fed:
+            try:
+                kind = metric.Input
+                if kind not in inputs:
+                    inputs[kind] = _adapted(item, kind, metric)
+                entry = metric.update(inputs[kind], metadata)
+                if ask is not None:
+                    numbers.append(ask(metric))
+                said.append((name, entry))
+            except Exception as error:
+                failures.append(self._failure(metric, error))
+        if failures:
+            raise failures[0]
+        return BatchUpdate(said, numbers)
 
     def finish(self) -> MetricsUpdate:
         """Ask all for the epoch, and have them forget it.
@@ -89,7 +110,7 @@ class MetricsOfSplit:
             MetricError: one failed.
         """
         try:
-            return self._ask(lambda metric: metric.compute(), final=True)
+            return self._final()
         finally:
             self.clear()
 
@@ -98,25 +119,24 @@ class MetricsOfSplit:
         for metric in self.all():
             metric.clear()
 
-    def _ask(self, entry: Callable[[Any], SerializedEntry], *, final: bool) -> MetricsUpdate:
+    def _final(self) -> MetricsUpdate:
         failures: list[MetricError] = []
         texts: list[MetricEntry] = []
         numbers: list[NumericMetricUpdate] = []
         for metric in self.text:
             try:
-                texts.append(MetricEntry(metric.name(), entry(metric)))
+                texts.append(MetricEntry(metric.name(), metric.compute()))
             except Exception as error:
                 failures.append(self._failure(metric, error))
         for metric in self.numeric:
             try:
-                told = MetricEntry(metric.name(), entry(metric))
-                number = metric.final_value() if final else metric.value()
-                numbers.append(NumericMetricUpdate(told, number, metric.running_value()))
+                told = MetricEntry(metric.name(), metric.compute())
+                numbers.append(NumericMetricUpdate(told, metric.final_value(), metric.running_value()))
             except Exception as error:
                 failures.append(self._failure(metric, error))
         if failures:
             raise failures[0]
-        return MetricsUpdate(texts, numbers, final)
+        return MetricsUpdate(texts, numbers, final=True)
 
     def _failure(self, metric: Any, error: Exception) -> MetricError:
         tag = f"{self.split}/{self.split.tag}" if self.split.tag else str(self.split)
@@ -141,6 +161,22 @@ class MetricsOfSplit:
             state = type(metric.state).state_unflatten(f"{self.split}.{index}", source)
             if state is not None:
                 metric.load_state(state)
+
+
+def _numbers_of(metric: Any) -> Callable[[Any], Any]:
+    """What tells of a metric all that ``value`` and ``running_value`` do, for a ``BatchUpdate``."""
+    if isinstance(metric, MeanMetric) and metric._tells_its_state():
+        return _snapshot
+    return _values
+
+
+def _snapshot(metric: MeanMetric) -> Snapshot:
+    state = metric.state
+    return state.current, state.current_count, state.sum, state.count
+
+
+def _values(metric: Any) -> tuple[Any, Any]:
+    return metric.value(), metric.running_value()
 
 
 def _adapted(item: Any, kind: type[Any], metric: Any) -> Any:

@@ -52,7 +52,7 @@ class AccuracyMetric(MeanMetric):
         self, input: AccuracyInput | Values, metadata: MetricMetadata | Values | None = None
     ) -> SerializedEntry:
         """Take a batch in: an ``AccuracyInput``, or outputs and targets."""
-        batch = AccuracyInput.of(input, metadata)
+        batch = input if isinstance(input, AccuracyInput) else AccuracyInput.of(input, metadata)
         return self.add(*percent_of(batch, None, self.pad_token))
 
 

@@ -22,7 +22,7 @@ class LossInput:
     __slots__ = ("value",)
 
     def __init__(self, value: Any) -> None:
-        self.value: Tensor = tensor_of(value)
+        self.value: Tensor = value if isinstance(value, Tensor) else tensor_of(value)
 
 
 class LossState(NumericMetricState):

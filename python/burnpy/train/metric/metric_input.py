@@ -28,8 +28,9 @@ class MetricInput:
     __slots__ = ("outputs", "targets")
 
     def __init__(self, outputs: Any, targets: Any) -> None:
-        self.outputs: Tensor = tensor_of(outputs)
-        self.targets: Tensor = tensor_of(targets)
+        # One is made for each batch, of tensors most often: calls that can be saved are.
+        self.outputs: Tensor = outputs if isinstance(outputs, Tensor) else tensor_of(outputs)
+        self.targets: Tensor = targets if isinstance(targets, Tensor) else tensor_of(targets)
         self._check()
 
     @classmethod
@@ -73,11 +74,13 @@ class ClassInput(MetricInput):
     __slots__ = ()
 
     def _check(self) -> None:
-        shape = self.outputs.shape
-        if len(shape) != 2 or self.targets.shape != shape[:1]:
+        outputs, targets = self.outputs, self.targets
+        shape = outputs.shape
+        if len(shape) != 2 or targets.shape != shape[:1]:
             self._refuse("must have shapes (batch, classes) and (batch,)")
-        self._want("float", self.outputs, "outputs")
-        self._want("int", self.targets, "targets")
+        if outputs.kind != "float" or targets.kind != "int":
+            self._want("float", outputs, "outputs")
+            self._want("int", targets, "targets")
 
 
 class TokenInput(MetricInput):

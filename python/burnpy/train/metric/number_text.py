@@ -15,12 +15,12 @@ def plain_float(value: float) -> str:
         >>> plain_float(50.0), plain_float(1e-7), plain_float(1e21), plain_float(float("nan"))
         ('50', '0.0000001', '1000000000000000000000', 'NaN')
     """
-    if not math.isfinite(value):
-        return _non_finite(value)
     text = repr(float(value))
+    if text.endswith(".0"):
+        return text[:-2]
     if "e" in text:
-        text = format(Decimal(text), "f")
-    return text.removesuffix(".0")
+        return format(Decimal(text), "f")
+    return text if "n" not in text else _non_finite(value)
 
 
 def debug_float(value: float) -> str:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import TypeAlias
 
 from burnpy.record.state import Float, RecordState, UInt
 from burnpy.train.metric.numeric_entry import NumericEntry
 from burnpy.train.metric.serialized_entry import FormatOptions, NumericText, SerializedEntry
 
-__all__ = ["NumericMetricState"]
+__all__ = ["NumericMetricState", "Snapshot", "entries_of"]
+
+Snapshot: TypeAlias = tuple[float, int, float, int]
+"""The last batch with its weight, and the sums: fields of a ``NumericMetricState``."""
 
 
 class NumericMetricState(RecordState):
@@ -39,7 +43,7 @@ class NumericMetricState(RecordState):
 
     def running(self) -> float:
         """The mean so far; NaN if nothing was counted."""
-        return self.sum / self.count if self.count else math.nan
+        return _mean(self.sum, self.count)
 
     def compute_update(self, options: FormatOptions) -> SerializedEntry:
         """What to say of a batch."""
@@ -64,3 +68,15 @@ class NumericMetricState(RecordState):
     def reset(self) -> None:
         """Forget all batches."""
         self.sum, self.count, self.current, self.current_count = 0.0, 0, math.nan, 0
+
+
+def entries_of(snapshot: Snapshot) -> tuple[NumericEntry, NumericEntry]:
+    """The last batch and the epoch so far, as they were when the snapshot was taken."""
+    current, current_count, total, count = snapshot
+    return NumericEntry.Aggregated(current, current_count), NumericEntry.Aggregated(
+        _mean(total, count), count
+    )
+
+
+def _mean(total: float, count: int) -> float:
+    return total / count if count else math.nan

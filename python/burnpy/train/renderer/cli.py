@@ -49,7 +49,10 @@ class CliMetricsRenderer(StateRenderer):
     def changed(self, kind: str) -> None:
         """Print what is due."""
         state = self.state
-        if kind == "start":
+        if kind == "batch":
+            if state.clock() - self._shown_s >= self._interval_s:
+                self._print(", ".join(filter(None, (self._where(), self._progress(), self._values()))))
+        elif kind == "start":
             name = state.label or ("evaluation" if state.is_evaluation else "training")
             told = (
                 f"{state.epochs} tests" if state.is_evaluation else f"epochs {state.epoch} to {state.epochs}"
@@ -58,8 +61,6 @@ class CliMetricsRenderer(StateRenderer):
         elif kind == "split":
             total = "" if state.items_total is None else f": {state.items_total} items"
             self._print(f"{self._where()}{total}")
-        elif kind == "batch" and state.clock() - self._shown_s >= self._interval_s:
-            self._print(", ".join(filter(None, (self._where(), self._progress(), self._values()))))
         elif kind == "split_end":
             done = f"{state.items} items in {state.split_seconds():.1f} s"
             self._print(", ".join(filter(None, (self._where(), done, self._values()))))

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 from burnpy.train.logger.progress_logger import EvaluationProgressLogger, TrainingProgressLogger
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from burnpy.train.metric.metric import MetricDefinition, MetricEntry
     from burnpy.train.metric.numeric_entry import NumericEntry
+    from burnpy.train.metric.store import MetricsUpdate
 
 __all__ = [
     "EvaluationName",
@@ -20,6 +23,7 @@ __all__ = [
     "MetricsRendererTraining",
     "Numeric",
     "Stoppable",
+    "tell_all",
 ]
 
 
@@ -52,6 +56,14 @@ class Numeric(MetricState):
 
 MetricState.Generic = Generic
 MetricState.Numeric = Numeric
+
+
+def tell_all(update: MetricsUpdate, tell: Callable[[MetricState], None]) -> None:
+    """Tell what each metric said, those of text first."""
+    for entry in update.entries:
+        tell(Generic(entry))
+    for number in update.entries_numeric:
+        tell(Numeric(number.entry, number.numeric_entry))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +101,9 @@ class MetricsRendererTraining:
             print(summary)
 
 
+_NOTHING = (MetricsRendererTraining.update_train, MetricsRendererTraining.update_valid)
+
+
 class MetricsRendererEvaluation:
     """What is shown of an evaluation; every method but the last does nothing here."""
 
@@ -122,6 +137,18 @@ class MetricsRenderer(
 
     def register_metric(self, definition: MetricDefinition) -> None:
         """Learn of a metric, before the first update."""
+
+    def update_batch(self, split: str, update: MetricsUpdate, items_processed: int) -> None:
+        """A batch of ``"train"`` or ``"valid"`` is done.
+
+        This is what a training calls; it tells ``update_train`` or ``update_valid`` of each metric, then
+        ``update_split`` and ``log_event_training``.
+        """
+        tell = self.update_train if split == "train" else self.update_valid
+        if getattr(tell, "__func__", None) not in _NOTHING:
+            tell_all(update, tell)
+        self.update_split(items_processed)
+        self.log_event_training("Iteration")
 
     def manual_close(self) -> None:
         """Wait until the user closes the display; returns at once where there is none."""

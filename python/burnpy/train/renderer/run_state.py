@@ -6,15 +6,17 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from burnpy.train.metric.number_text import format_float
-from burnpy.train.renderer.renderer import MetricState, Numeric
+from burnpy.train.renderer.renderer import MetricState, Numeric, tell_all
 from burnpy.train.renderer.time_left import TimeLeft, run_fraction
 
 if TYPE_CHECKING:
     from burnpy.train.metric.metric import MetricDefinition
     from burnpy.train.metric.serialized_entry import SerializedEntry
+    from burnpy.train.metric.store import MetricsUpdate
 
 __all__ = ["MODES", "Reading", "RunState"]
 
@@ -56,7 +58,6 @@ class RunState:
         epochs: how many there are.
         items: how many are processed in the split.
         items_total: how many it has, or ``None``.
-        readings: by metric and group, in the order of their first update.
         counters: how often each event has happened in the split.
     """
 
@@ -69,10 +70,12 @@ class RunState:
     items: int = 0
     items_total: int | None = None
     definitions: dict[str, MetricDefinition] = field(default_factory=dict)
-    readings: dict[str, dict[str, Reading]] = field(default_factory=dict)
     counters: dict[str, int] = field(default_factory=dict)
     is_evaluation: bool = False
     train_total: int | None = None
+    _readings: dict[str, dict[str, Reading]] = field(default_factory=dict)
+    # The last batch, which most often is over before anybody looks at it.
+    _batch: tuple[str, MetricsUpdate] | None = None
     # Items of training: in this epoch, and in all epochs since the start, with and without this one.
     _epoch_items: int = 0
     _train_done: int = 0
@@ -96,6 +99,7 @@ class RunState:
         """A split of an epoch, or a test, begins."""
         self.mode, self.group, self.items, self.items_total = mode, group, 0, items_total
         self.epoch += self.is_evaluation
+        self._settle()
         self.counters.clear()
         self._updated.clear()
         self._split_started_s = self.clock()
@@ -111,6 +115,27 @@ class RunState:
             self._epoch_items, self._train_done = items, self._train_before + items
             self._time_left.update(self.clock(), self._train_done)
 
+    def update_batch(self, group: str, update: MetricsUpdate, items: int) -> None:
+        """A batch is done: what metrics said of it, and :meth:`update_split` and :meth:`count` of an iteration."""
+        if self._batch is not None and self._batch[0] != group:
+            self._settle()
+        self._batch = group, update
+        self.update_split(items)
+        self.counters["Iteration"] = self.counters.get("Iteration", 0) + 1
+
+    @property
+    def readings(self) -> dict[str, dict[str, Reading]]:
+        """What metrics last said, by metric and group, in the order of their first update."""
+        if self._batch is not None:
+            self._settle()
+        return self._readings
+
+    def _settle(self) -> None:
+        """Take up what the last batch said."""
+        if self._batch is not None:
+            (group, update), self._batch = self._batch, None
+            tell_all(update, partial(self.update, group))
+
     def count(self, event: str) -> None:
         """Something has happened."""
         self.counters[event] = self.counters.get(event, 0) + 1
@@ -118,9 +143,10 @@ class RunState:
     def update(self, group: str, state: MetricState) -> None:
         """A metric has said something of a group."""
         name = state.entry.metric_id
-        groups = self.readings.get(name)
+        readings = self.readings
+        groups = readings.get(name)
         if groups is None:
-            groups = self.readings[name] = {}
+            groups = readings[name] = {}
         reading = groups.get(group)
         if reading is None:
             reading = groups[group] = Reading()
@@ -131,8 +157,9 @@ class RunState:
 
     def end_split(self) -> None:
         """The split is over: the last values of its metrics are those of the epoch."""
+        readings = self.readings
         for name in self._updated:
-            reading = self.readings[name].get(self.group)
+            reading = readings[name].get(self.group)
             if reading is None or reading.value is None or self.is_evaluation:
                 continue
             if math.isfinite(reading.value) and self._is_better(name, reading):

@@ -5,17 +5,19 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from burnpy.train.renderer.renderer import EvaluationName, MetricsRenderer, MetricState
 from burnpy.train.renderer.run_state import RunState
 
 if TYPE_CHECKING:
     from burnpy.train.metric.metric import MetricDefinition
+    from burnpy.train.metric.store import MetricsUpdate
 
 __all__ = ["StateRenderer"]
 
 _GROUPS = {"train": "Train", "valid": "Valid"}
+_PARTS = ("update_train", "update_valid", "update_split", "log_event_training", "updated")
 
 
 class StateRenderer(MetricsRenderer):
@@ -26,6 +28,8 @@ class StateRenderer(MetricsRenderer):
     Args:
         clock: what gives the time in seconds.
     """
+
+    _in_parts: ClassVar[bool] = False
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.state = RunState(clock)
@@ -52,6 +56,19 @@ class StateRenderer(MetricsRenderer):
         with self.lock:
             self.state.start_split(name, _GROUPS.get(name, name), total_items)
             self.changed("split")
+
+    def update_batch(self, split: str, update: MetricsUpdate, items_processed: int) -> None:
+        """A batch is done. Its parts are told one by one if a class that is derived from this one has one of them."""
+        if self._in_parts:
+            super().update_batch(split, update, items_processed)
+            return
+        with self.lock:
+            self.state.update_batch(_GROUPS[split], update, items_processed)
+            self.changed("batch")
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        cls._in_parts = any(getattr(cls, name) is not getattr(StateRenderer, name) for name in _PARTS)
 
     def update_split(self, items_processed: int) -> None:
         """A batch is done."""

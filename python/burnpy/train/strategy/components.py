@@ -75,17 +75,20 @@ class TrainingComponents:
 
     def train(self, event: AnyLearnerEvent) -> None:
         """Tell an event of the training; what fails in it stops the run."""
-        self._tell(self.processor.process_train, event)
+        try:
+            self.processor.process_train(event)
+        except Exception as error:
+            self._processing_failed(error)
 
     def valid(self, event: AnyLearnerEvent) -> None:
         """Tell an event of the validation; what fails in it stops the run."""
-        self._tell(self.processor.process_valid, event)
-
-    def _tell(self, process: Callable[[Any], None], event: AnyLearnerEvent) -> None:
         try:
-            process(event)
+            self.processor.process_valid(event)
         except Exception as error:
-            self.interrupter.fail(failed("event_processor", "metrics or loggers failed", error))
+            self._processing_failed(error)
+
+    def _processing_failed(self, error: Exception) -> None:
+        self.interrupter.fail(failed("event_processor", "metrics or loggers failed", error))
 
     def flush(self) -> None:
         """Have all files complete; what fails in it stops the run."""

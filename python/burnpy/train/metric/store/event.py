@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
-from burnpy.train.metric.metric import MetricDefinition, MetricEntry
+from burnpy.train.metric.metric import MetricDefinition, MetricEntry, MetricId
 from burnpy.train.metric.numeric_entry import NumericEntry
+from burnpy.train.metric.numeric_state import Snapshot, entries_of
+from burnpy.train.metric.serialized_entry import SerializedEntry
 from burnpy.train.metric.store.split import Split
 
-__all__ = ["EpochSummary", "Event", "MetricsUpdate", "NumericMetricUpdate"]
+__all__ = ["BatchUpdate", "EpochSummary", "Event", "MetricsUpdate", "NumericMetricUpdate"]
 
 
 # Not frozen: one is made per metric and batch, and a frozen one takes three times as long.
@@ -46,6 +48,62 @@ class MetricsUpdate:
     def all_entries(self) -> list[MetricEntry]:
         """The texts in the order in which loggers write them."""
         return [*self.entries, *[update.entry for update in self.entries_numeric]]
+
+    def said(self) -> Sequence[tuple[MetricId, SerializedEntry]]:
+        """:meth:`all_entries` as pairs of metric and entry."""
+        return [(entry.metric_id, entry.serialized_entry) for entry in self.all_entries()]
+
+
+class BatchUpdate(MetricsUpdate):
+    """That of a batch, whose entries are made when they are asked for.
+
+    Args:
+        said: what metrics said, those of text first.
+        numbers: of the last ones of them, those of numbers: a snapshot of the state, or number and running number.
+
+    Example:
+        >>> from burnpy.train.metric.serialized_entry import SerializedEntry
+        >>> update = BatchUpdate([("Loss", SerializedEntry("", "0.5,1"))], [(0.5, 1, 2.0, 2)])
+        >>> update.entries_numeric[0].running_entry
+        Aggregated(aggregated_value=1.0, count=2)
+    """
+
+    __slots__ = ("_entries", "_numbers", "_said")
+
+    def __init__(
+        self,
+        said: Sequence[tuple[MetricId, SerializedEntry]],
+        numbers: Sequence[Snapshot | tuple[NumericEntry | None, NumericEntry | None]],
+    ) -> None:
+        self._said = said
+        self._numbers = numbers
+        self._entries: tuple[list[MetricEntry], list[NumericMetricUpdate]] | None = None
+        self.final = False
+
+    def said(self) -> Sequence[tuple[MetricId, SerializedEntry]]:
+        """What metrics said, as it was given."""
+        return self._said
+
+    @property
+    def entries(self) -> list[MetricEntry]:  # type: ignore[override]
+        """Of metrics of text."""
+        return self._made()[0]
+
+    @property
+    def entries_numeric(self) -> list[NumericMetricUpdate]:  # type: ignore[override]
+        """Of metrics of numbers."""
+        return self._made()[1]
+
+    def _made(self) -> tuple[list[MetricEntry], list[NumericMetricUpdate]]:
+        if self._entries is None:
+            entries = [MetricEntry(metric_id, entry) for metric_id, entry in self._said]
+            texts = len(entries) - len(self._numbers)
+            pairs = [numbers if len(numbers) == 2 else entries_of(numbers) for numbers in self._numbers]
+            numeric = [
+                NumericMetricUpdate(entry, *pair) for entry, pair in zip(entries[texts:], pairs, strict=True)
+            ]
+            self._entries = entries[:texts], numeric
+        return self._entries
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,8 @@ class EventStore:
         self._known: dict[_Key, float] = {}
         # Names that this epoch of a split has values of and none is known: nothing is to be done for their batches.
         self._noted: dict[Split, set[str]] = {}
+        # The split of the last batch, with its epoch and such names.
+        self._now: tuple[Split | None, int, set[str]] = None, 0, set()
 
     def client(self) -> EventStoreClient:
         """What strategies are given to ask."""
@@ -79,7 +81,7 @@ class EventStore:
                 self._log(event.update, split)
             elif isinstance(event, Event.StartSplit):
                 self._epochs[split] = event.epoch
-                self._noted.clear()
+                self._forget_noted()
                 self._first_epoch = self._first_epoch or event.epoch
             elif isinstance(event, Event.MetricsInit):
                 for logger in self.loggers:
@@ -92,13 +94,14 @@ class EventStore:
                 raise TypeError(f"event must be one of Event, got {event!r}")
 
     def _log(self, update: MetricsUpdate, split: Split) -> None:
-        epoch = self.epoch(split)
-        noted = self._noted.setdefault(split, set())
-        for entry in update.all_entries():
-            if entry.metric_id not in noted and not entry.serialized_entry.is_not_available():
-                noted.add(entry.metric_id)
-                self._written.add((entry.metric_id, split, epoch))
-                self._known.pop((entry.metric_id, split, epoch), None)
+        if split is not self._now[0]:
+            self._now = split, self.epoch(split), self._noted.setdefault(split, set())
+        _, epoch, noted = self._now
+        for name, entry in update.said():
+            if name not in noted and not entry.is_not_available():
+                noted.add(name)
+                self._written.add((name, split, epoch))
+                self._known.pop((name, split, epoch), None)
         for number in update.entries_numeric if update.final else ():
             if number.numeric_entry is not None:
                 self._known[number.entry.metric_id, split, epoch] = number.numeric_entry.current()
@@ -129,8 +132,12 @@ class EventStore:
                 if value is None:
                     return None
                 self._known[key] = value
-                self._noted.clear()
+                self._forget_noted()
             return self._known[key]
+
+    def _forget_noted(self) -> None:
+        self._noted.clear()
+        self._now = None, 0, set()
 
     def _is_of_this_run(self, key: _Key) -> bool:
         first = self._first_epoch or 1
