@@ -164,3 +164,25 @@ def test_what_is_held_counts_in_the_positions(tmp_path: Path) -> None:
     logger.log(MetricsUpdate((), numbers(Loss="7,1").entries_numeric), 1, Split.Train)
     logger.close()
     assert (tmp_path / "train/epoch-1/Loss.log").read_text() == "0.5,1\n7,1\n"
+
+
+@pytest.mark.parametrize(
+    "metrics", [[LossMetric()], [LossMetric(), AccuracyMetric()], [LossMetric(), AurocMetric()]]
+)
+def test_metrics_that_keep_tensors_have_them_off_their_graph_and_others_say_the_same(
+    metrics: list[Any],
+) -> None:
+    scale = Tensor([1.0]).require_grad()
+    plain = item(0.5)
+    tracked = ClassificationOutput(plain.loss * scale, plain.output * scale, plain.targets)
+    said = []
+    for given in (plain, tracked):
+        logger = InMemoryMetricLogger()
+        to = processor(MetricsRenderer(), *metrics, store=EventStore([logger]))
+        to.process_item(to.train, given, MetricMetadata(Progress(2, 2), 1))
+        said.append([logger.lines(metric.name(), 1, Split.Train) for metric in metrics])
+        for metric in to.train.numeric:
+            kept = metric.state.predictions if isinstance(metric, AurocMetric) else []
+            assert not any(scores.is_tracked() for scores in kept)
+    assert said[0] == said[1] and said[0][0] == ["0.5,1"]
+    assert tracked.loss.is_tracked()

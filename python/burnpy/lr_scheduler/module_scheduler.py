@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import is_
 from typing import TYPE_CHECKING, Any, Self
 
 from burnpy.lr_scheduler.checks import checked_rate
@@ -95,7 +94,7 @@ class ModuleLrScheduler:
 
     def __init__(self, scheduler: LrScheduler | float) -> None:
         self._groups: list[tuple[ParamGroup, LrScheduler]] = [(ParamGroup.all(), _bare(scheduler))]
-        self._last: tuple[list[float], ModuleLearningRate] | None = None
+        self._last: tuple[float, ModuleLearningRate] | None = None
 
     @classmethod
     def of(cls, scheduler: ModuleLrScheduler | LrScheduler | float) -> ModuleLrScheduler:
@@ -122,15 +121,16 @@ class ModuleLrScheduler:
         if not isinstance(group, ParamGroup):
             raise TypeError(f"group must be a ParamGroup, got {group!r}")
         self._groups.append((group, _bare(scheduler)))
-        self._last = None
         return self
 
     def step(self) -> ModuleLearningRate:
         """The rates of the next step of the optimizer; all schedules go on."""
-        rates = [scheduler.step() for _, scheduler in self._groups]
+        if len(self._groups) > 1:
+            return ModuleLearningRate([(group, scheduler.step()) for group, scheduler in self._groups])
+        rate = self._groups[0][1].step()
         # The object of a rate that stays is made once.
-        if self._last is None or not all(map(is_, rates, self._last[0])):
-            self._last = rates, self.rates(rates)
+        if self._last is None or rate is not self._last[0]:
+            self._last = rate, self.rates([rate])
         return self._last[1]
 
     def rates(self, rates: Sequence[float]) -> ModuleLearningRate:

@@ -12,8 +12,8 @@ from burnpy.train.event import (
     EvaluationItem,
     EvaluatorEvent,
     LearnerEvent,
-    TrainingItem,
 )
+from burnpy.train.item import PLAIN_ITEMS
 from burnpy.train.metric.metric import MetricMetadata
 from burnpy.train.metric.store import EpochSummary, Event, EventStore, MetricsUpdate
 from burnpy.train.metrics_of_split import MetricsOfSplit
@@ -61,7 +61,9 @@ class TrainingProcessor:
             OSError: a logger cannot write.
         """
         if isinstance(event, LearnerEvent.ProcessedItem):
-            self._item(self.train, event.item)
+            item = event.item
+            metadata = MetricMetadata(item.progress, item.iteration, item.lr)
+            self.process_item(self.train, item.item, metadata)
         elif isinstance(event, LearnerEvent.Start):
             self._start(event)
         elif isinstance(event, LearnerEvent.StartSplit):
@@ -79,11 +81,32 @@ class TrainingProcessor:
     def process_valid(self, event: AnyLearnerEvent) -> None:
         """Take an event of the validation in; see :meth:`process_train`. Start and ends of epochs are told there."""
         if isinstance(event, LearnerEvent.ProcessedItem):
-            self._item(self.valid, event.item)
+            item = event.item
+            metadata = MetricMetadata(item.progress, item.iteration, item.lr)
+            self.process_item(self.valid, item.item, metadata)
         elif isinstance(event, LearnerEvent.StartSplit):
             self._start_split(self.valid, event)
         elif isinstance(event, LearnerEvent.EndSplit):
             self._end_split(self.valid, event.epoch, self.renderer.update_valid)
+
+    def process_item(self, metrics: MetricsOfSplit, item: Any, metadata: MetricMetadata) -> None:
+        """:meth:`process_train` or :meth:`process_valid` of a processed item, with fewer steps on the way.
+
+        Args:
+            metrics: those of the split.
+            item: what the step gave.
+            metadata: with a progress.
+        """
+        # What nobody sees need not be off its graph.
+        if metrics.sees_tensors or type(item) not in PLAIN_ITEMS:
+            item = _synced(item)
+        update = metrics.update(item, metadata)
+        self.store.add_update(update, metrics.split)
+        items = metadata.progress.items_processed  # type: ignore[union-attr]
+        self._show(metrics.split.name, update, items)
+        if self._progress_logger is not None:
+            self._progress_logger.update_split(items)
+            self._progress_logger.log_event_training("Iteration")
 
     def flush(self) -> None:
         """Have all loggers hand what they hold to the system."""
@@ -104,15 +127,6 @@ class TrainingProcessor:
         self.store.add_event(Event.StartSplit(event.epoch_number), metrics.split)
         for watcher in self._watchers:
             watcher.start_split(str(metrics.split), event.total_items)
-
-    def _item(self, metrics: MetricsOfSplit, item: TrainingItem) -> None:
-        update = metrics.update(_synced(item.item), MetricMetadata(item.progress, item.iteration, item.lr))
-        self.store.add_event(Event.MetricsUpdate(update), metrics.split)
-        items = item.progress.items_processed
-        self._show(metrics.split.name, update, items)
-        if self._progress_logger is not None:
-            self._progress_logger.update_split(items)
-            self._progress_logger.log_event_training("Iteration")
 
     def _end_split(self, metrics: MetricsOfSplit, epoch: int, render: Callable[[Any], None]) -> None:
         update = metrics.finish()

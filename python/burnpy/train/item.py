@@ -19,6 +19,7 @@ from burnpy.train.metric import (
 )
 
 __all__ = [
+    "PLAIN_ITEMS",
     "ClassificationOutput",
     "ItemLazy",
     "MultiLabelClassificationOutput",
@@ -55,14 +56,13 @@ class ItemLazy:
         Raises:
             TypeError: there is none of this type; the message names those that there are.
         """
-        if input_type is None or input_type is type(None):
-            return cast(I, None)
-        adaptor = self.adaptors.get(input_type)
+        adaptor = self.adaptors.get(input_type)  # type: ignore[arg-type]
         if adaptor is None:
+            if input_type is None or input_type is type(None):
+                return cast(I, None)
             names = ", ".join(sorted(kind.__name__ for kind in self.adaptors)) or "no input at all"
             raise TypeError(f"{type(self).__name__} does not adapt to {input_type.__name__}, only to {names}")
-        made: I = adaptor(self)
-        return made
+        return adaptor(self)  # type: ignore[no-any-return]
 
     def sync(self) -> Self:
         """The same item with all its tensors off their graphs, which can be freed then."""
@@ -210,3 +210,7 @@ class SequenceOutput(ItemLazy):
         CerInput: _sequences(CerInput),
         WerInput: _sequences(WerInput),
     }
+
+
+PLAIN_ITEMS = frozenset({ClassificationOutput, MultiLabelClassificationOutput, RegressionOutput})
+"""Items whose adaptors hand their tensors on as they are."""

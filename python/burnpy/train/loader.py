@@ -128,13 +128,12 @@ class LoaderPass:
 def length_of(batch: Any) -> int:
     """Items in a batch: its length, or that of the first array in it."""
     # The common kinds first: a question for a Mapping takes longer than all others.
-    if isinstance(batch, (list, tuple)):
-        if not batch or not hasattr(batch[0], "shape"):
-            return len(batch)
-        batch = batch[0]
-    shape = getattr(batch, "shape", None)
+    is_many = isinstance(batch, (list, tuple))
+    shape = getattr(batch[0] if is_many and batch else batch, "shape", None)
     if shape is not None:
         return int(shape[0]) if len(shape) else 1
+    if is_many:
+        return len(batch)
     if isinstance(batch, Mapping):
         return length_of(next(iter(batch.values()))) if batch else 0
     for value in vars(batch).values() if hasattr(batch, "__dict__") else ():

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from burnpy.train.failure import MetricError
+from burnpy.train.metric import AccuracyMetric, LossMetric, TopKAccuracyMetric
 from burnpy.train.metric.mean_metric import MeanMetric
 from burnpy.train.metric.metric import Metric, MetricDefinition, MetricEntry, MetricMetadata
 from burnpy.train.metric.store import (
@@ -19,10 +20,12 @@ from burnpy.train.metric.store import (
 
 if TYPE_CHECKING:
     from burnpy.record.state import StateSink, StateSource
-    from burnpy.train.metric.numeric_state import Snapshot
     from burnpy.train.metric.serialized_entry import SerializedEntry
 
 __all__ = ["MetricsOfSplit", "history_of"]
+
+# Metrics that take numbers out of tensors, and do nothing else with them.
+_BLIND = frozenset({AccuracyMetric, LossMetric, TopKAccuracyMetric})
 
 
 class MetricsOfSplit:
@@ -33,6 +36,9 @@ class MetricsOfSplit:
     Args:
         split: where they measure.
 
+    Attributes:
+        sees_tensors: whether one of them may keep tensors, or compute with them, which takes them off their graph.
+
     Raises:
         ValueError: two metrics have one name, so that they would write to one file.
         TypeError: something is no metric.
@@ -42,8 +48,10 @@ class MetricsOfSplit:
         self.split = split
         self.text: list[Metric] = []
         self.numeric: list[Any] = []
-        # Both, with their names and what asks those of numbers.
-        self._fed: list[tuple[Any, str, Callable[[Any], Any] | None]] = []
+        # Of all: names, and what is needed for a batch.
+        self._names: tuple[str, ...] = ()
+        self.sees_tensors = False
+        self._fed: list[tuple[Any, type[Any] | None, bool, bool]] = []
 
     def register(self, metric: Any, *, numeric: bool) -> None:
         """Add a metric: a copy with a state of its own."""
@@ -66,8 +74,13 @@ class MetricsOfSplit:
         if metric.name() in [other.name() for other in self.all()]:
             raise ValueError(f"two metrics of the split {self.split} have the name {metric.name()!r}")
         (self.numeric if numeric else self.text).append(metric.clone())
-        self._fed = [(each, each.name(), None) for each in self.text]
-        self._fed += [(each, each.name(), _numbers_of(each)) for each in self.numeric]
+        self.sees_tensors = not all(type(each) in _BLIND for each in self.all())
+        self._names = tuple([each.name() for each in self.all()])
+        # Metrics with the same kind of input share it: the first one has it made.
+        kinds = [each.Input for each in self.all()]
+        makes = [kind is not None and kind not in kinds[:index] for index, kind in enumerate(kinds)]
+        asked = [*[False for _ in self.text], *[not _tells_by_text(each) for each in self.numeric]]
+        self._fed = list(zip(self.all(), kinds, makes, asked, strict=True))
 
     def all(self) -> list[Any]:
         """Text first."""
@@ -84,24 +97,22 @@ class MetricsOfSplit:
             MetricError: one failed.
         """
         failures: list[MetricError] = []
-        said: list[tuple[str, SerializedEntry]] = []
-        numbers: list[Any] = []
-        # Metrics with the same kind of input share it.
+        said: list[SerializedEntry] = []
+        numbers: dict[str, tuple[Any, Any]] = {}
         inputs: dict[type[Any] | None, Any] = {None: None}
-        for metric, name, ask in self._fed:
+        adapt = getattr(item, "adapt", None)
+        for metric, kind, makes, is_asked in self._fed:
             try:
-                kind = metric.Input
-                if kind not in inputs:
-                    inputs[kind] = _adapted(item, kind, metric)
-                entry = metric.update(inputs[kind], metadata)
-                if ask is not None:
-                    numbers.append(ask(metric))
-                said.append((name, entry))
+                if makes:
+                    inputs[kind] = adapt(kind) if adapt is not None else _refuse(item, metric)
+                said.append(metric.update(inputs[kind], metadata))
+                if is_asked:
+                    numbers[metric.name()] = metric.value(), metric.running_value()
             except Exception as error:
                 failures.append(self._failure(metric, error))
         if failures:
             raise failures[0]
-        return BatchUpdate(said, numbers)
+        return BatchUpdate(self._names, said, numbers, len(self.text))
 
     def finish(self) -> MetricsUpdate:
         """Ask all for the epoch, and have them forget it.
@@ -163,30 +174,16 @@ class MetricsOfSplit:
                 metric.load_state(state)
 
 
-def _numbers_of(metric: Any) -> Callable[[Any], Any]:
-    """What tells of a metric all that ``value`` and ``running_value`` do, for a ``BatchUpdate``."""
-    if isinstance(metric, MeanMetric) and metric._tells_its_state():
-        return _snapshot
-    return _values
+def _tells_by_text(metric: Any) -> bool:
+    """Whether what ``update`` returns has the numbers too: known of the classes of this package."""
+    return isinstance(metric, MeanMetric) and type(metric).__module__.startswith("burnpy.")
 
 
-def _snapshot(metric: MeanMetric) -> Snapshot:
-    state = metric.state
-    return state.current, state.current_count, state.sum, state.count
-
-
-def _values(metric: Any) -> tuple[Any, Any]:
-    return metric.value(), metric.running_value()
-
-
-def _adapted(item: Any, kind: type[Any], metric: Any) -> Any:
-    adapt = getattr(item, "adapt", None)
-    if adapt is None:
-        raise TypeError(
-            f"the step returned {type(item).__name__}, which has no method adapt, so {metric.name()!r} cannot read it; "
-            f"return a ClassificationOutput, RegressionOutput, … or an object with adapt(input_type)"
-        )
-    return adapt(kind)
+def _refuse(item: Any, metric: Any) -> NoReturn:
+    raise TypeError(
+        f"the step returned {type(item).__name__}, which has no method adapt, so {metric.name()!r} cannot read it; "
+        f"return a ClassificationOutput, RegressionOutput, … or an object with adapt(input_type)"
+    )
 
 
 def history_of(

@@ -81,9 +81,9 @@ class LossMetric(MeanMetric):
         elements = loss.size
         if elements == 0:
             raise ArgumentError(f"the loss has no elements: its shape is {loss.shape}")
-        if self.weight_by == "items":
-            n = self._items(metadata) if n is None else n
-        return self.add((loss if elements == 1 else loss.mean()).item(), elements if n is None else n)
+        if n is None:
+            n = elements if self.weight_by == "elements" else self._items(metadata)
+        return self.add((loss if elements == 1 else loss.mean()).item(), n)
 
     def clear(self) -> None:
         """Forget all batches."""

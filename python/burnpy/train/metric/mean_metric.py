@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import ClassVar
 
 from burnpy.train.metric.metric import MetricAttributes, Numeric, NumericAttributes
@@ -43,9 +42,8 @@ class MeanMetric(Numeric):
 
     def add(self, value: float, n: int) -> SerializedEntry:
         """Take a batch of weight ``n`` in; what to say of it."""
-        state = self.state
-        state.update(value, n)
-        return MeanText(self._options, (state.current, state.current_count, state.sum, state.count))
+        # A state of another class may give nothing.
+        return MeanText(self, self.state.update(value, n) or self.state.snapshot())
 
     def compute(self) -> SerializedEntry:
         """The epoch so far."""
@@ -70,46 +68,37 @@ class MeanMetric(Numeric):
     def _options(self) -> FormatOptions:
         return FormatOptions(self.name(), self.unit, self.precision)
 
-    def _tells_its_state(self) -> bool:
-        """Whether a snapshot of the state has all that :meth:`value` and :meth:`running_value` tell."""
-        kind, state = type(self), type(self.state)
-        return (
-            kind.value is MeanMetric.value
-            and kind.running_value is MeanMetric.running_value
-            and state.current_value is NumericMetricState.current_value
-            and state.running_value is NumericMetricState.running_value
-            and state.running is NumericMetricState.running
-        )
-
 
 class MeanText(SerializedEntry):
     """The texts of a batch, made when they are asked for.
 
     Args:
-        options: how the metric's numbers are shown.
-        snapshot: the state after the batch.
+        metric: whose they are.
+        snapshot: its state after the batch.
 
     Example:
-        >>> MeanText(lambda: FormatOptions("Loss").precision(2), (0.5, 1, 2.0, 2)).formatted
+        >>> from burnpy.train.metric import LossMetric
+        >>> MeanText(LossMetric(), (0.5, 1, 2.0, 2)).formatted
         'epoch 1.00 - batch 0.50'
     """
 
-    __slots__ = ("_options", "_snapshot")
+    __slots__ = ("_metric", "snapshot")
 
-    def __init__(self, options: Callable[[], FormatOptions], snapshot: Snapshot) -> None:
-        self._options = options
-        self._snapshot = snapshot
+    def __init__(self, metric: MeanMetric, snapshot: Snapshot) -> None:
+        self._metric = metric
+        self.snapshot = snapshot
 
     @property
     def formatted(self) -> str:
         """The text to show."""
-        current, running = entries_of(self._snapshot)
-        return self._options().line(running.current(), current.current())
+        current, running = entries_of(self.snapshot)
+        return self._metric._options().line(running.current(), current.current())
 
     @property
     def serialized(self) -> str:
         """The text to write."""
-        return f"{plain_float(self._snapshot[0])},{self._snapshot[1]}"
+        current, count, _, _ = self.snapshot
+        return f"{plain_float(current)},{count}"
 
     def is_not_available(self) -> bool:
         """Never."""

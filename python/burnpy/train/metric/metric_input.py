@@ -28,9 +28,8 @@ class MetricInput:
     __slots__ = ("outputs", "targets")
 
     def __init__(self, outputs: Any, targets: Any) -> None:
-        # One is made for each batch, of tensors most often: calls that can be saved are.
-        self.outputs: Tensor = outputs if isinstance(outputs, Tensor) else tensor_of(outputs)
-        self.targets: Tensor = targets if isinstance(targets, Tensor) else tensor_of(targets)
+        self.outputs: Tensor = tensor_of(outputs)
+        self.targets: Tensor = tensor_of(targets)
         self._check()
 
     @classmethod
@@ -73,8 +72,11 @@ class ClassInput(MetricInput):
 
     __slots__ = ()
 
-    def _check(self) -> None:
-        outputs, targets = self.outputs, self.targets
+    def __init__(self, outputs: Any, targets: Any) -> None:
+        # One is made of each batch, of tensors most often: calls that can be saved are.
+        if not (isinstance(outputs, Tensor) and isinstance(targets, Tensor)):
+            outputs, targets = tensor_of(outputs), tensor_of(targets)
+        self.outputs, self.targets = outputs, targets
         shape = outputs.shape
         if len(shape) != 2 or targets.shape != shape[:1]:
             self._refuse("must have shapes (batch, classes) and (batch,)")

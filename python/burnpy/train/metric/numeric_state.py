@@ -21,7 +21,7 @@ class NumericMetricState(RecordState):
     Example:
         >>> state = NumericMetricState()
         >>> for value, n in [(0.7, 256), (0.8, 256), (0.9, 10)]:
-        ...     state.update(value, n)
+        ...     _ = state.update(value, n)
         >>> round(state.running_value().current(), 8)
         0.75287356
 
@@ -33,13 +33,14 @@ class NumericMetricState(RecordState):
     current: Float = math.nan
     current_count: UInt = 0
 
-    def update(self, value: float, n: int) -> None:
-        """Take in a batch of weight ``n``."""
+    def update(self, value: float, n: int) -> Snapshot | None:
+        """Take in a batch of weight ``n``; what the state is then, where a class tells it."""
         self.current = value
         self.current_count = n
         if n > 0:
             self.sum += value * n
             self.count += n
+        return value, n, self.sum, self.count
 
     def running(self) -> float:
         """The mean so far; NaN if nothing was counted."""
@@ -68,6 +69,10 @@ class NumericMetricState(RecordState):
     def reset(self) -> None:
         """Forget all batches."""
         self.sum, self.count, self.current, self.current_count = 0.0, 0, math.nan, 0
+
+    def snapshot(self) -> Snapshot:
+        """What the state is."""
+        return self.current, self.current_count, self.sum, self.count
 
 
 def entries_of(snapshot: Snapshot) -> tuple[NumericEntry, NumericEntry]:

@@ -108,20 +108,24 @@ class RunState:
             self._train_before = self._train_done
             self._time_left.update(self._split_started_s, self._train_done)
 
-    def update_split(self, items: int) -> None:
-        """So many items of the split are processed."""
+    def update_split(self, items: int, said: tuple[str, MetricsUpdate] | None = None) -> None:
+        """So many items of the split are processed.
+
+        Args:
+            items: how many.
+            said: a group, and what metrics said of it in a batch: as :meth:`update` of all, and :meth:`count` of an
+                iteration.
+        """
         self.items = items
+        if said is not None:
+            # A split settles what the one before it said, so the batch before is of the same group.
+            self._batch = said
+            self.counters["Iteration"] = self.counters.get("Iteration", 0) + 1
         if self.mode == "train":
             self._epoch_items, self._train_done = items, self._train_before + items
-            self._time_left.update(self.clock(), self._train_done)
-
-    def update_batch(self, group: str, update: MetricsUpdate, items: int) -> None:
-        """A batch is done: what metrics said of it, and :meth:`update_split` and :meth:`count` of an iteration."""
-        if self._batch is not None and self._batch[0] != group:
-            self._settle()
-        self._batch = group, update
-        self.update_split(items)
-        self.counters["Iteration"] = self.counters.get("Iteration", 0) + 1
+            now_s = self.clock()
+            if now_s >= self._time_left.due_s:
+                self._time_left.update(now_s, self._train_done)
 
     @property
     def readings(self) -> dict[str, dict[str, Reading]]:

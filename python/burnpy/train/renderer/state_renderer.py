@@ -63,7 +63,7 @@ class StateRenderer(MetricsRenderer):
             super().update_batch(split, update, items_processed)
             return
         with self.lock:
-            self.state.update_batch(_GROUPS[split], update, items_processed)
+            self.state.update_split(items_processed, (_GROUPS[split], update))
             self.changed("batch")
 
     def __init_subclass__(cls, **keywords: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 __all__ = ["TimeLeft", "duration_text", "run_fraction"]
@@ -36,16 +37,20 @@ class TimeLeft:
     _started_s: float | None = None
     _warm_s: float | None = None
     _warm_items: int = field(default=0)
+    # Before it, there is nothing to learn.
+    due_s: float = field(default=-math.inf)
 
     def update(self, now_s: float, items_done: int) -> None:
         """Learn that so many items are done, in all epochs since the start."""
         if self._started_s is None:
             self._started_s = now_s
+            self.due_s = now_s + _SHORT_S
         elapsed = now_s - self._started_s
         if self._warm_s is None and (
             elapsed >= _LONG_S or (elapsed >= _SHORT_S and items_done >= _SHORT_ITEMS)
         ):
             self._warm_s, self._warm_items = now_s, items_done
+            self.due_s = math.inf
 
     def fraction(self, epoch: int, epochs: int, items: int, items_per_epoch: int) -> float:
         """The part of what there was to do after the warm-up that is done."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from burnpy.train.interrupter import Interrupter
     from burnpy.train.learner import Learner
     from burnpy.train.loader import LoaderPass
+    from burnpy.train.metric.metric import MetricMetadata
     from burnpy.train.metric.store import EventStoreClient
     from burnpy.train.run_state import RunState
     from burnpy.train.summary import LearnerSummary
@@ -80,6 +81,20 @@ class TrainingComponents:
         except Exception as error:
             self._processing_failed(error)
 
+    def train_item(self, item: Any, metadata: MetricMetadata) -> None:
+        """Tell of an item of the training, as :meth:`train` does."""
+        try:
+            self.processor.process_item(self.processor.train, item, metadata)
+        except Exception as error:
+            self._processing_failed(error)
+
+    def valid_item(self, item: Any, metadata: MetricMetadata) -> None:
+        """Tell of an item of the validation, as :meth:`valid` does."""
+        try:
+            self.processor.process_item(self.processor.valid, item, metadata)
+        except Exception as error:
+            self._processing_failed(error)
+
     def valid(self, event: AnyLearnerEvent) -> None:
         """Tell an event of the validation; what fails in it stops the run."""
         try:
@@ -122,8 +137,9 @@ class TrainingComponents:
         """Count a step, and save a set in the middle of the epoch where that is due."""
         self.state.optimizer_steps += 1
         every = self.checkpoint_every
-        due = every is not None and self.state.optimizer_steps % every == 0
-        if due and self.interrupter.error() is None:
+        if every is None or self.state.optimizer_steps % every:
+            return
+        if self.interrupter.error() is None:
             self.hold(learner, Position(self.state.epoch, iteration, batches.state()))()
 
     def hold(self, learner: Learner, position: Position) -> Callable[[], None]:

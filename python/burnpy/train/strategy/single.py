@@ -6,7 +6,8 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from burnpy.optim import GradientsAccumulator
-from burnpy.train.event import LearnerEvent, TrainingItem
+from burnpy.train.event import LearnerEvent
+from burnpy.train.metric.metric import MetricMetadata
 from burnpy.train.run_state import Position
 from burnpy.train.strategy.supervised_strategy import SupervisedLearningStrategy
 
@@ -80,8 +81,8 @@ class SingleDeviceStrategy(SupervisedLearningStrategy):
             while not components.interrupter.should_stop():
                 batch = components.next_batch(batches)
                 iteration += 1
-                item = TrainingItem(step(batch), batches.progress(), iteration, None)
-                components.valid(LearnerEvent.ProcessedItem(item))
+                item = step(batch)
+                components.valid_item(item, MetricMetadata(batches.progress(), iteration))
         except StopIteration:
             return
         finally:
@@ -116,7 +117,7 @@ class _TrainingPass:
     def _batches(self) -> dict[str, Any]:
         components, batches = self._components, self._loader.begin()
         try:
-            while not self._is_to_stop():
+            while not (components.interrupter.should_stop() and self._is_to_stop()):
                 try:
                     batch = components.next_batch(batches)
                 except StopIteration:
@@ -132,9 +133,8 @@ class _TrainingPass:
             batches.close()
 
     def _is_to_stop(self) -> bool:
-        """A group of accumulated gradients is finished first, unless something failed."""
-        interrupter = self._components.interrupter
-        return interrupter.should_stop() and (not self._accumulated or interrupter.error() is not None)
+        """Asked to stop: a group of accumulated gradients is finished first, unless something failed."""
+        return not self._accumulated or self._components.interrupter.error() is not None
 
     def _batch(self, batch: Any, batches: LoaderPass) -> None:
         learner, components = self._learner, self._components
@@ -150,8 +150,8 @@ class _TrainingPass:
             stepped = self._accumulated >= self._group or progress.items_processed == progress.items_total
             if stepped:
                 self._step(self._accumulator.grads())
-        item = TrainingItem(output.item, progress, self._iteration, learner.lr_current())
-        components.train(LearnerEvent.ProcessedItem(item))
+        metadata = MetricMetadata(progress, self._iteration, learner.lr_current())
+        components.train_item(output.item, metadata)
         if stepped:
             components.after_optimizer_step(learner, batches, self._iteration)
 

@@ -26,9 +26,9 @@ class SupervisedLearningStrategy:
     """Base of strategies: ``fit`` goes through the epochs and gives the trained model.
 
     ``fit`` sends, for each epoch, to ``components.train(event)`` and ``components.valid(event)``: train ``StartSplit``,
-    ``ProcessedItem`` for each batch, ``EndSplit``; the same for valid; then train ``EndEpoch``. ``Start`` and ``End``
-    are sent around it. Accumulation, early stopping, checkpoints and stops are its own to honour;
-    ``components.end_of_epoch`` does the last three.
+    for each batch ``ProcessedItem``, or by ``train_item`` and ``valid_item`` what is in it, ``EndSplit``; the same for
+    valid; then train ``EndEpoch``. ``Start`` and ``End`` are sent around it. Accumulation, early stopping, checkpoints
+    and stops are its own to honour; ``components.end_of_epoch`` does the last three.
 
     Source: Burn ``train::SupervisedLearningStrategy``.
     """

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
+from burnpy.train.metric.mean_metric import MeanText
 from burnpy.train.metric.metric import MetricDefinition, MetricEntry, MetricId
 from burnpy.train.metric.numeric_entry import NumericEntry
-from burnpy.train.metric.numeric_state import Snapshot, entries_of
+from burnpy.train.metric.numeric_state import entries_of
 from burnpy.train.metric.serialized_entry import SerializedEntry
 from burnpy.train.metric.store.split import Split
 
@@ -45,11 +46,14 @@ class MetricsUpdate:
     entries_numeric: Sequence[NumericMetricUpdate] = ()
     final: bool = False
 
+    # Of batches: those of all entries, one object for all batches of a split.
+    names: ClassVar[Any] = None
+
     def all_entries(self) -> list[MetricEntry]:
         """The texts in the order in which loggers write them."""
         return [*self.entries, *[update.entry for update in self.entries_numeric]]
 
-    def said(self) -> Sequence[tuple[MetricId, SerializedEntry]]:
+    def said(self) -> Iterable[tuple[MetricId, SerializedEntry]]:
         """:meth:`all_entries` as pairs of metric and entry."""
         return [(entry.metric_id, entry.serialized_entry) for entry in self.all_entries()]
 
@@ -58,52 +62,63 @@ class BatchUpdate(MetricsUpdate):
     """That of a batch, whose entries are made when they are asked for.
 
     Args:
-        said: what metrics said, those of text first.
-        numbers: of the last ones of them, those of numbers: a snapshot of the state, or number and running number.
+        names: of the metrics, those of text first.
+        said: what they said.
+        numbers: of metrics of numbers, by name: its number and the running one. Those that are not there said a
+            ``MeanText``, which has both.
+        texts: how many metrics of text there are.
 
     Example:
-        >>> from burnpy.train.metric.serialized_entry import SerializedEntry
-        >>> update = BatchUpdate([("Loss", SerializedEntry("", "0.5,1"))], [(0.5, 1, 2.0, 2)])
+        >>> from burnpy.train.metric import LossMetric
+        >>> said = LossMetric().update([0.5, 1.5])
+        >>> update = BatchUpdate(("Loss",), [said], {}, texts=0)
         >>> update.entries_numeric[0].running_entry
         Aggregated(aggregated_value=1.0, count=2)
     """
 
-    __slots__ = ("_entries", "_numbers", "_said")
+    __slots__ = ("_made", "_numbers", "_said", "_texts", "names")
 
     def __init__(
         self,
-        said: Sequence[tuple[MetricId, SerializedEntry]],
-        numbers: Sequence[Snapshot | tuple[NumericEntry | None, NumericEntry | None]],
+        names: tuple[MetricId, ...],
+        said: Sequence[SerializedEntry],
+        numbers: Mapping[MetricId, tuple[NumericEntry | None, NumericEntry | None]],
+        texts: int,
     ) -> None:
+        self.names = names  # type: ignore[misc]
         self._said = said
         self._numbers = numbers
-        self._entries: tuple[list[MetricEntry], list[NumericMetricUpdate]] | None = None
+        self._texts = texts
+        self._made: tuple[list[MetricEntry], list[NumericMetricUpdate]] | None = None
         self.final = False
 
-    def said(self) -> Sequence[tuple[MetricId, SerializedEntry]]:
+    def said(self) -> Iterable[tuple[MetricId, SerializedEntry]]:
         """What metrics said, as it was given."""
-        return self._said
+        return zip(self.names, self._said, strict=True)
 
     @property
     def entries(self) -> list[MetricEntry]:  # type: ignore[override]
         """Of metrics of text."""
-        return self._made()[0]
+        return self._entries()[0]
 
     @property
     def entries_numeric(self) -> list[NumericMetricUpdate]:  # type: ignore[override]
         """Of metrics of numbers."""
-        return self._made()[1]
+        return self._entries()[1]
 
-    def _made(self) -> tuple[list[MetricEntry], list[NumericMetricUpdate]]:
-        if self._entries is None:
-            entries = [MetricEntry(metric_id, entry) for metric_id, entry in self._said]
-            texts = len(entries) - len(self._numbers)
-            pairs = [numbers if len(numbers) == 2 else entries_of(numbers) for numbers in self._numbers]
-            numeric = [
-                NumericMetricUpdate(entry, *pair) for entry, pair in zip(entries[texts:], pairs, strict=True)
-            ]
-            self._entries = entries[:texts], numeric
-        return self._entries
+    def _entries(self) -> tuple[list[MetricEntry], list[NumericMetricUpdate]]:
+        if self._made is None:
+            entries = [MetricEntry(*pair) for pair in self.said()]
+            numbers = [self._numeric(entry) for entry in entries[self._texts :]]
+            self._made = entries[: self._texts], numbers
+        return self._made
+
+    def _numeric(self, entry: MetricEntry) -> NumericMetricUpdate:
+        said = entry.serialized_entry
+        if entry.metric_id in self._numbers:
+            return NumericMetricUpdate(entry, *self._numbers[entry.metric_id])
+        assert isinstance(said, MeanText), "it has the numbers"
+        return NumericMetricUpdate(entry, *entries_of(said.snapshot))
 
 
 @dataclass(frozen=True, slots=True)

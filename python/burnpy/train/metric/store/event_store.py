@@ -58,8 +58,10 @@ class EventStore:
         self._known: dict[_Key, float] = {}
         # Names that this epoch of a split has values of and none is known: nothing is to be done for their batches.
         self._noted: dict[Split, set[str]] = {}
-        # The split of the last batch, with its epoch and such names.
-        self._now: tuple[Split | None, int, set[str]] = None, 0, set()
+        # Of the last update: the split and, if all of them are noted, the names.
+        self._split: Split | None = None
+        self._names: Any = None
+        self._epoch = 1
 
     def client(self) -> EventStoreClient:
         """What strategies are given to ask."""
@@ -78,7 +80,7 @@ class EventStore:
         """
         with self._lock:
             if isinstance(event, Event.MetricsUpdate):
-                self._log(event.update, split)
+                self.add_update(event.update, split)
             elif isinstance(event, Event.StartSplit):
                 self._epochs[split] = event.epoch
                 self._forget_noted()
@@ -93,10 +95,18 @@ class EventStore:
             else:
                 raise TypeError(f"event must be one of Event, got {event!r}")
 
-    def _log(self, update: MetricsUpdate, split: Split) -> None:
-        if split is not self._now[0]:
-            self._now = split, self.epoch(split), self._noted.setdefault(split, set())
-        _, epoch, noted = self._now
+    def add_update(self, update: MetricsUpdate, split: Split) -> None:
+        """:meth:`add_event` of ``Event.MetricsUpdate(update)``."""
+        with self._lock:
+            if split is not self._split or update.names is not self._names:
+                self._note(update, split)
+            for logger in self.loggers:
+                logger.log(update, self._epoch, split)
+
+    def _note(self, update: MetricsUpdate, split: Split) -> None:
+        """Note who has values in the epoch that the split is in."""
+        epoch = self._epoch = self.epoch(split)
+        noted = self._noted.setdefault(split, set())
         for name, entry in update.said():
             if name not in noted and not entry.is_not_available():
                 noted.add(name)
@@ -106,8 +116,9 @@ class EventStore:
             if number.numeric_entry is not None:
                 self._known[number.entry.metric_id, split, epoch] = number.numeric_entry.current()
                 noted.discard(number.entry.metric_id)
-        for logger in self.loggers:
-            logger.log(update, epoch, split)
+        # Batches of metrics that are all noted need nothing more.
+        is_complete = update.names is not None and noted.issuperset(update.names)
+        self._split, self._names = (split, update.names) if is_complete else (None, None)
 
     def find_metric(self, name: str, epoch: int, aggregate: Aggregate, split: Split) -> float | None:
         """The value of a metric in an epoch, or ``None`` if it has none.
@@ -137,7 +148,7 @@ class EventStore:
 
     def _forget_noted(self) -> None:
         self._noted.clear()
-        self._now = None, 0, set()
+        self._split = self._names = None
 
     def _is_of_this_run(self, key: _Key) -> bool:
         first = self._first_epoch or 1
