@@ -37,6 +37,11 @@ def test_processes_are_a_communicator(size: int) -> None:
     assert (code, told.strip()) == (0, f"{size} ranks conform")
 
 
+def test_without_room_for_windows_all_ranks_have_none() -> None:
+    code, told = finished(start(2, "-m", "tests.distributed.conformance", "full"))
+    assert (code, told.strip()) == (0, "2 ranks conform")
+
+
 def test_an_exception_that_nobody_catches_ends_all_ranks() -> None:
     code, told = finished(start(3, "-m", "tests.distributed.conformance", "fail"))
     assert code != 0

@@ -36,6 +36,46 @@ def test_the_bits_are_those_of_one_rank(num_shards: int) -> None:
             assert [t.shape for t in found] == [t.shape for t in whole]
 
 
+@pytest.mark.parametrize("windows", [None, 128, 704])
+def test_the_bits_are_the_same_without_windows_and_through_small_ones(
+    windows: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    buckets = Buckets(tensors(0), 1000)
+    whole = [sum_in_order(list(parts)) for parts in zip(*map(tensors, range(6)), strict=True)]
+    if windows is None:
+        monkeypatch.setattr(LocalCommunicator, "windows", Communicator.windows)
+    else:
+        monkeypatch.setattr("burnpy.distributed.shards.WINDOW_BYTES", windows)
+        monkeypatch.setattr("burnpy.distributed.local.WINDOW_BYTES", windows)
+
+    def work(ranks: Communicator) -> Any:
+        owned = [buckets.flatten(tensors(shard)) for shard in Shards(6, 4).of(ranks.rank)]
+        return buckets.split(sum_shards(ranks, owned, [1, 2, 1, 2], buckets))
+
+    for found in on_threads(4, work):
+        assert [t.numpy().tobytes() for t in found] == [t.numpy().tobytes() for t in whole]
+
+
+@pytest.mark.parametrize("limit", [64, 128, 1024, 2**20])
+def test_parts_are_all_of_the_buckets_and_do_not_overlap(limit: int) -> None:
+    given = [*tensors(0), bp.Tensor.zeros((0,), dtype="i32"), bp.Tensor([1.0, 2.0, 3.0]).cast("bf16")]
+    buckets = Buckets(given, 500)
+    seen: list[tuple[int, int]] = []
+    for group in buckets.parts(limit):
+        memory, at = np.zeros(limit, np.uint8), 0
+        for part in group:
+            assert part.at % 64 == 0
+            assert part.at >= at
+            place = part.within(memory)
+            assert place.size == part.stop - part.start
+            at = part.at + place.nbytes
+            seen += [(part.bucket, i) for i in range(part.start, part.stop)]
+        assert at <= limit
+    sizes = [bucket.size for bucket in buckets.flatten(given)]
+    assert seen == [(bucket, i) for bucket, size in enumerate(sizes) for i in range(size)]
+    assert {part.bucket for group in buckets.parts(limit) for part in group} == {*range(len(buckets))}
+
+
 def test_a_rank_may_have_no_shard() -> None:
     buckets = Buckets(tensors(0))
 

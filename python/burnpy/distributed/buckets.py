@@ -4,15 +4,41 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from burnpy._core import Tensor
 
-__all__ = ["Buckets"]
+__all__ = ["Buckets", "Part"]
 
 _BUCKET_BYTES = 2**20
+_ALIGNED = 64
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some of the numbers of a bucket, and where they are in memory that several parts share.
+
+    Attributes:
+        bucket: its number.
+        start: the first of them.
+        stop: the one after the last.
+        at: the byte that they begin at.
+        dtype: of NumPy.
+    """
+
+    bucket: int
+    start: int
+    stop: int
+    at: int
+    dtype: np.dtype[Any]
+
+    def within(self, memory: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """The place for them in bytes, as numbers."""
+        end = self.at + (self.stop - self.start) * self.dtype.itemsize
+        return memory[self.at : end].view(self.dtype)
 
 
 class Buckets:
@@ -100,6 +126,28 @@ class Buckets:
             owners[bucket] = loads.index(min(loads))
             loads[owners[bucket]] += nbytes[bucket]
         return owners
+
+    def parts(self, limit: int) -> list[list[Part]]:
+        """All buckets in parts, which are grouped so that those of a group fit into so many bytes; in order.
+
+        Args:
+            limit: a multiple of 64, and 64 or more.
+        """
+        groups: list[list[Part]] = [[]]
+        at = 0
+        for bucket, empty in enumerate(self._empty):
+            start, size = -1, self._size(bucket)
+            while start < size:
+                start = max(start, 0)
+                stop = min(size, start + (limit - at) // empty.itemsize)
+                if stop > start or not size:
+                    groups[-1].append(Part(bucket, start, stop, at, empty.dtype))
+                    at += -(-(stop - start) * empty.itemsize // _ALIGNED) * _ALIGNED
+                if stop < size:
+                    groups.append([])
+                    at = 0
+                start = stop
+        return groups
 
     def room(self, bucket: int, *, is_empty: bool = False) -> np.ndarray[Any, Any]:
         """Memory of the size of a bucket, of any content; or none at all."""

@@ -10,7 +10,9 @@ import numpy as np
 from burnpy._core import Tensor
 from burnpy.errors import BurnpyError
 
-__all__ = ["Communicator", "CommunicatorError", "DistributedBuffer"]
+__all__ = ["WINDOW_BYTES", "Communicator", "CommunicatorError", "DistributedBuffer"]
+
+WINDOW_BYTES = 2**23
 
 DistributedBuffer: TypeAlias = Any
 """Anything with the buffer protocol, contiguous: a NumPy array, ``tensor.numpy()``, a ``bytearray``."""
@@ -41,7 +43,8 @@ class Communicator(Protocol):
 
     Buffers are used where they lie: nothing is copied into a message and out of it. Objects are small things, such as
     commands, and are pickled where they leave the process. To write one of your own, derive from this class; all but
-    :meth:`all_reduce` is to be filled in, and ``burnpy.testing.check_communicator`` tells whether it is right.
+    :meth:`windows` and :meth:`all_reduce` is to be filled in, and ``burnpy.testing.check_communicator`` tells whether
+    it is right.
 
     Attributes:
         rank: which one this is, from 0.
@@ -92,6 +95,16 @@ class Communicator(Protocol):
 
     def settle(self, is_settled: bool = True) -> None:
         """Say that nobody waits for this rank, so that what it fails with from now on is its own affair; or not."""
+
+    def windows(self) -> Sequence[np.ndarray[Any, Any]] | None:
+        """Memory that all ranks see, or ``None`` where they have none: then buffers are sent.
+
+        Each writes into the array of its own rank; after a :meth:`barrier` all may read all arrays, until they call
+        this again. It is other memory than the last time, which some may still be reading.
+
+        Returns: an array of bytes for each rank, all of one length.
+        """
+        return None
 
     def all_reduce(self, buffers: Sequence[DistributedBuffer]) -> None:
         """Have the sums over all ranks in the buffers, which are writable and of numbers.

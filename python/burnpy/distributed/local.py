@@ -7,8 +7,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from burnpy._core import get_num_threads, set_thread_share
 from burnpy.distributed.communicator import (
+    WINDOW_BYTES,
     Communicator,
     CommunicatorError,
     DistributedBuffer,
@@ -21,10 +24,10 @@ __all__ = ["LocalCommunicator"]
 
 
 class _Group:
-    """What the ranks share: a place for each, and a barrier that they meet at."""
+    """What the ranks share: two places for each, used in turn, and a barrier that they meet at."""
 
     def __init__(self, size: int) -> None:
-        self.slots: list[Any] = [None] * size
+        self.slots: list[list[Any]] = [[None] * size, [None] * size]
         self.barrier = threading.Barrier(size)
         self.reason = ""
 
@@ -42,8 +45,10 @@ class LocalCommunicator(Communicator):
 
     def __init__(self, rank: int, group: _Group) -> None:
         self.rank = rank
-        self.size = len(group.slots)
+        self.size = len(group.slots[0])
         self._group = group
+        self._turn = 0
+        self._windows: list[list[np.ndarray[Any, Any]]] = []
 
     @classmethod
     def group(cls, size: int) -> list[LocalCommunicator]:
@@ -82,25 +87,29 @@ class LocalCommunicator(Communicator):
     def gather_object(self, value: Any, root: int = 0) -> list[Any] | None:
         """An object of each rank on ``root``."""
         slots = self._exchange(value, root)
-        self._wait()
         return slots if self.rank == root else None
 
     def scatter_object(self, values: Sequence[Any] | None, root: int = 0) -> Any:
         """This rank's one of the objects of ``root``."""
         given: Sequence[Any] = self._exchange(values, root)[root]
         self._guarded(_check_count, len(given), self.size)
-        self._wait()
         return given[self.rank]
 
     def broadcast_object(self, value: Any, root: int = 0) -> Any:
         """The object that ``root`` has."""
-        given = self._exchange(value, root)[root]
-        self._wait()
-        return given
+        return self._exchange(value, root)[root]
 
     def barrier(self) -> None:
         """Wait until all ranks are here."""
         self._wait()
+
+    def windows(self) -> list[np.ndarray[Any, Any]]:
+        """Memory that all ranks see."""
+        if len(self._windows) < 2:
+            self._windows.append(self._exchange(np.empty(WINDOW_BYTES, np.uint8)))
+        else:
+            self._windows.reverse()
+        return self._windows[-1]
 
     def abort(self, reason: str) -> None:
         """Have all ranks fail in the call that they are in, or the next."""
@@ -130,12 +139,14 @@ class LocalCommunicator(Communicator):
         finally:
             set_thread_share(outer)
 
-    def _exchange(self, value: Any, root: int) -> list[Any]:
-        """What all ranks gave. They stay until all have seen them and waited again."""
+    def _exchange(self, value: Any, root: int = 0) -> list[Any]:
+        """What all ranks gave. Nobody puts something else in these places before all have been here again."""
         check_root(root, self.size)
-        self._group.slots[self.rank] = value
+        self._turn = 1 - self._turn
+        slots = self._group.slots[self._turn]
+        slots[self.rank] = value
         self._wait()
-        return list(self._group.slots)
+        return list(slots)
 
     def _wait(self) -> None:
         try:

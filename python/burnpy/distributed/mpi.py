@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 import traceback
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from mmap import mmap
 from types import TracebackType
 from typing import Any
 
+import numpy as np
+
 from burnpy._core import set_num_threads
 from burnpy.distributed.communicator import (
+    WINDOW_BYTES,
     Communicator,
     CommunicatorError,
     DistributedBuffer,
@@ -43,6 +49,7 @@ class MpiCommunicator(Communicator):
         mpi = _mpi()
         self._comm = (mpi.COMM_WORLD if comm is None else comm).Dup()
         self._byte, self._status = mpi.BYTE, mpi.Status
+        self._windows: list[list[np.ndarray[Any, Any]]] | None = None
         self.rank: int = self._comm.Get_rank()
         self.size: int = self._comm.Get_size()
         self._is_settled = False
@@ -106,6 +113,13 @@ class MpiCommunicator(Communicator):
         """Wait until all ranks are here."""
         self._comm.Barrier()
 
+    def windows(self) -> list[np.ndarray[Any, Any]] | None:
+        """Memory that all ranks see, if they are on one machine and it has room for it."""
+        if self._windows is None:
+            self._windows = self._shared_windows()
+        self._windows.reverse()
+        return self._windows[-1] if self._windows else None
+
     def abort(self, reason: str) -> None:
         """End all processes of the launcher at once, this one too."""
         print(f"rank {self.rank}: {reason}", file=sys.stderr, flush=True)
@@ -124,6 +138,26 @@ class MpiCommunicator(Communicator):
         mine = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else all_cores
         # A launcher that binds ranks to cores has shared them already.
         set_num_threads(mine if mine < all_cores else max(1, all_cores // self.ranks_here()))
+
+    def _shared_windows(self) -> list[list[np.ndarray[Any, Any]]]:
+        """Two for each rank, in a file that all have open; or none."""
+        mpi = _mpi()
+        here = self._comm.Split_type(mpi.COMM_TYPE_SHARED)
+        is_here = here.Get_size() == self.size
+        here.Free()
+        if not is_here:
+            return []
+        name = self._comm.bcast(_shared_file(2 * self.size * WINDOW_BYTES) if self.rank == 0 else None)
+        memory = None
+        with suppress(OSError), open(name, "r+b") as file:
+            memory = mmap(file.fileno(), 0)
+        is_open = self._comm.allreduce(memory is not None, mpi.LAND)
+        if self.rank == 0:
+            with suppress(OSError):
+                os.unlink(name)
+        if memory is None or not is_open:
+            return []
+        return [list(half) for half in np.frombuffer(memory, np.uint8).reshape(2, self.size, WINDOW_BYTES)]
 
     def _receive(self, room: memoryview, rank: int) -> None:
         status = self._status()
@@ -156,6 +190,24 @@ def _mpi() -> Any:
             f"ranks that are processes need mpi4py and a library of MPI: pip install 'burnpy[mpi]' ({error})"
         ) from error
     return MPI
+
+
+def _shared_file(nbytes: int) -> str:
+    """The path of a file of zeros, in memory if the system has a folder for it; nothing is there if it has no room.
+
+    MPI has windows too, but to make one has Open MPI write warnings where it was built with UCX.
+    """
+    folder = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    path = ""
+    try:
+        handle, path = tempfile.mkstemp(prefix="burnpy-ranks-", dir=folder)
+        with open(handle, "wb") as file:
+            # Written, not only made longer: to touch memory that is not there would end the process.
+            file.write(bytes(nbytes))
+    except OSError:
+        with suppress(OSError):
+            os.unlink(path)
+    return path
 
 
 def _pieces(data: memoryview) -> Iterator[memoryview]:

@@ -30,6 +30,7 @@ def check_communicator(communicator: Communicator) -> None:
         _gather,
         _broadcast,
         _objects,
+        _windows,
         _all_reduce,
         _sums_do_not_depend_on_chance,
         _refusals,
@@ -75,6 +76,24 @@ def _objects(ranks: Communicator) -> None:
         given = [f"for {rank}" for rank in range(ranks.size)] if ranks.rank == root else None
         assert ranks.scatter_object(given, root) == f"for {ranks.rank}", f"scatter_object of {root}"
         assert ranks.broadcast_object(("it", root) if ranks.rank == root else None, root) == ("it", root)
+
+
+def _windows(ranks: Communicator) -> None:
+    for turn in range(5):
+        windows = ranks.windows()
+        found = ranks.gather_object(windows is not None)
+        assert found is None or len({*found}) == 1, "all ranks must have windows, or none"
+        if windows is None:
+            return
+        mine = np.arange(1000, dtype=np.float32) + ranks.rank + turn
+        windows[ranks.rank][: mine.nbytes].view(np.float32)[:] = mine
+        ranks.barrier()
+        # No barrier after: who is first writes into the next ones.
+        for rank, window in enumerate(windows):
+            wanted = np.arange(1000) + rank + turn
+            assert window[: mine.nbytes].view(np.float32).tolist() == wanted.tolist(), (
+                f"window of rank {rank}"
+            )
 
 
 def _all_reduce(ranks: Communicator) -> None:
