@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from burnpy import _core
@@ -13,6 +13,7 @@ from burnpy.store.layout import choose, find_layout
 from burnpy.store.sniff import open_archive
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from types import TracebackType
     from typing import Self
 
@@ -119,6 +120,10 @@ class Checkpoint(Mapping[str, "LazyTensor"]):
     def overlaps(self) -> list[list[str]]:
         """Groups of names that share a storage and are not one tensor."""
         return self._shown_groups(self._archive.overlaps())
+
+    def _verifying(self, names: Iterable[str]) -> AbstractContextManager[Callable[[], None]]:
+        """Compare tensors with their checksums while they are read; what is read meanwhile counts after the call."""
+        return self._archive.verifying([self._full(name) for name in names])
 
     def close(self) -> None:
         """Let the file go. Arrays stay valid, lazy views do not."""

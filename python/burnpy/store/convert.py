@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -157,7 +157,8 @@ def _convert(
         report.files = [*files] if max_bytes is None else [*files, report.destination]
         _check_places(report.files, overwrite=overwrite)
         if not dry_run:
-            _write(plan, target, files, report, overwrite=overwrite, durable=durable)
+            with checkpoint._verifying(one.source for one in report.tensors) as verify:
+                _write(plan, target, files, report, verify, overwrite=overwrite, durable=durable)
             drawing.finish()
         place.publish(report, overwrite=overwrite)
     return report
@@ -201,11 +202,12 @@ def _write(
     target: Target,
     files: Mapping[str, list[Part]],
     report: ConversionReport,
+    verify: Callable[[], None],
     *,
     overwrite: bool,
     durable: bool,
 ) -> None:
-    """Write all files beside their places, then put them in place together, the index last."""
+    """Write all files beside their places, then put them in place together once they are verified, the index last."""
     parts = [part for shard in files.values() for part in shard]
     passport = target.passport(parts, plan.scalars)
     is_sharded = report.destination not in files
@@ -223,6 +225,7 @@ def _write(
             index = AtomicFile(report.destination, durable=durable)
             staged.append(stack.enter_context(index))
             index.write(index_json(_by_name(files)))
+        verify()
         for scratch in staged:
             scratch.commit(overwrite)
     if is_sharded:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from burnpy.store.archive import Archive, Skipped, TensorInfo
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     from burnpy._core import ForeignFile, ForeignView
 
 __all__ = ["ForeignArchive"]
@@ -78,6 +81,15 @@ class ForeignArchive(Archive):
     def has_names_below(self, path: list[str]) -> bool:
         """Whether a path of keys leads to a dict or module of the pickle."""
         return self._file.has_names_below(path)
+
+    @contextmanager
+    def verifying(self, names: Sequence[str]) -> Iterator[Callable[[], None]]:
+        """Large tensors are compared while they are copied; the call tells of damage, and of a file that changed."""
+        verification = self._file.verify_while_copied(list(names))
+        try:
+            yield verification.finish
+        finally:
+            verification.stop()
 
     def close(self) -> None:
         """Let the file go."""

@@ -22,7 +22,7 @@
 //! | `layout`, `views`, `selection`, `ranges`, `gather` | [`Layout`], [`Selection`]: which elements, at which byte ranges |
 //! | `bytes`, `window` | [`Bytes`]: shared, sliceable memory that keeps its owner alive |
 //! | `aligned`, `pool` | [`AlignedBuf`]: blocks aligned to 64 bytes or 2 MiB, and their reuse |
-//! | `mapped`, `map_registry` | [`map_file`], [`fetch_pages`], [`forget_pages`], [`is_mapped_from`] |
+//! | `mapped`, `map_registry` | [`map_file`], [`forget_pages`], [`is_mapped_from`], [`mapped_file`], [`watch_copies`] |
 //! | `cast`, `copy`, `stream`, `transpose` | [`Pod`] views of bytes, [`copy_bytes`], [`transpose_rows`] |
 //! | `fork` | what happens to locks and caches when the process forks |
 //!
@@ -62,8 +62,8 @@ pub use copy::copy_bytes;
 pub use dtype::{BoolStore, DType, PayloadLenError};
 pub use fork::on_fork;
 pub use layout::{Layout, LayoutError};
-pub use map_registry::{is_in_shared_map, is_mapped_from};
-pub use mapped::{MapMode, fetch_pages, forget_pages, map_file};
+pub use map_registry::{Origin, Watch, Witness, is_mapped_from, mapped_file, watch_copies};
+pub use mapped::{MapMode, forget_pages, map_file};
 pub use pool::{pool_bytes, trim_pool};
 pub use quant::{BlockScale, BlockSize, QuantMode, QuantScheme, QuantStore, QuantValue, ScaleDType};
 pub use selection::{AxisSelection, BasicIndex, Selection};

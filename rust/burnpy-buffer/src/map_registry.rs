@@ -1,10 +1,10 @@
 //! Which memory is mapped from which file, so that nobody overwrites a file in place while its bytes are
 //! the source.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::ops::Range;
-use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::fork::hold_over_forks;
 
@@ -13,12 +13,24 @@ type FileId = (u64, u64);
 
 static MAPS: Mutex<Vec<Map>> = Mutex::new(Vec::new());
 
+/// Is told which bytes of a mapped file were copied into another file, and the CRC-32 of what was written there.
+pub type Witness = dyn Fn(Range<usize>, u32) + Send + Sync;
+
 /// Where a map is, of which file, and whether its pages are the file's own.
 #[derive(Clone)]
 struct Map {
     range: Range<usize>,
     file: FileId,
     is_shared: bool,
+    /// What the file was called when it was mapped, where the system tells.
+    path: Option<PathBuf>,
+    witness: Option<Arc<Witness>>,
+}
+
+impl Map {
+    fn holds(&self, bytes: &Range<usize>) -> bool {
+        self.range.start <= bytes.start && bytes.end <= self.range.end
+    }
 }
 
 /// An entry of the registry; gone when the map is.
@@ -28,8 +40,9 @@ impl Registered {
     /// Notes that `len` bytes from `address` on are a map of `file`; one that `is_shared` cannot be written to.
     pub(crate) fn new(address: usize, len: usize, file: &File, is_shared: bool) -> Self {
         let range = address..address + len;
-        if let Some(file) = file_id(file) {
-            lock().push(Map { range: range.clone(), file, is_shared });
+        if let Some(id) = file_id(file) {
+            let path = if is_shared { path_of(file) } else { None };
+            lock().push(Map { range: range.clone(), file: id, is_shared, path, witness: None });
         }
         Self(range)
     }
@@ -37,7 +50,8 @@ impl Registered {
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        lock().retain(|map| map.range != self.0);
+        // What a witness owns may be another map: it must not go while the list is locked.
+        let _gone: Vec<Map> = lock().extract_if(.., |map| map.range == self.0).collect();
     }
 }
 
@@ -48,19 +62,62 @@ pub fn is_mapped_from(bytes: &[u8], path: &Path) -> bool {
     mapped.is_some() && File::open(path).ok().as_ref().and_then(file_id) == mapped
 }
 
-/// Whether bytes lie in a map that [`map_file`](crate::map_file) made and that shares its pages with the file.
-pub fn is_in_shared_map(bytes: &[u8]) -> bool {
-    let mut is_in = false;
+/// Where bytes of a map come from.
+pub struct Origin {
+    /// The file, opened anew to be read.
+    pub file: File,
+    /// Their first byte in the file.
+    pub start: usize,
+    /// Who wants to be told of copies.
+    pub witness: Option<Arc<Witness>>,
+}
+
+/// Where the bytes of a shared map come from.
+///
+/// `None` for bytes anywhere else, and where the file cannot be opened again: it was renamed or deleted, it may no longer
+/// be read, or the system does not tell what a file is called. A handle that is kept for every map would let nobody map
+/// more files than a process may have open.
+pub fn mapped_file(bytes: &[u8]) -> Option<Origin> {
     let start = bytes.as_ptr() as usize;
-    in_shared_map(&(start..start + bytes.len()), || is_in = true);
-    is_in
+    let range = start..start + bytes.len();
+    let map = lock().iter().find(|map| map.is_shared && map.holds(&range)).cloned()?;
+    let file = open_without_waiting(map.path.as_deref()?)?;
+    // Another file may have taken the name.
+    let origin = Origin { file, start: start - map.range.start, witness: map.witness };
+    (file_id(&origin.file) == Some(map.file)).then_some(origin)
+}
+
+/// Tells a witness of copies that are made of a shared map, until the guard is dropped. A map has one witness, the last.
+#[must_use]
+pub fn watch_copies(map: &[u8], witness: Arc<Witness>) -> Watch {
+    let watch = Watch(map.as_ptr() as usize);
+    watch.set(Some(witness));
+    watch
+}
+
+/// Keeps the witness of a map.
+pub struct Watch(usize);
+
+impl Watch {
+    fn set(&self, witness: Option<Arc<Witness>>) {
+        // Dropped without the lock, as above.
+        let _old = lock()
+            .iter_mut()
+            .find(|map| map.is_shared && map.range.start == self.0)
+            .map(|map| std::mem::replace(&mut map.witness, witness));
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.set(None);
+    }
 }
 
 /// Runs a function if all of a range lies in one shared map, which stays mapped meanwhile.
 pub(crate) fn in_shared_map(range: &Range<usize>, run: impl FnOnce()) {
     let maps = lock();
-    let holds = |map: &&Map| map.range.start <= range.start && range.end <= map.range.end;
-    if maps.iter().any(|map| map.is_shared && holds(&map)) {
+    if maps.iter().any(|map| map.is_shared && map.holds(range)) {
         run();
     }
 }
@@ -87,4 +144,25 @@ fn file_id(file: &File) -> Option<FileId> {
 #[cfg(not(unix))]
 fn file_id(_file: &File) -> Option<FileId> {
     None
+}
+
+/// What an open file is called.
+#[cfg(target_os = "linux")]
+fn path_of(file: &File) -> Option<PathBuf> {
+    use std::os::fd::AsRawFd;
+    std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).ok()
+}
+
+/// Nobody has asked for it on other systems.
+#[cfg(not(target_os = "linux"))]
+fn path_of(_file: &File) -> Option<PathBuf> {
+    None
+}
+
+/// Opens a file for reading; a pipe that has taken its name must not make anybody wait for a writer.
+fn open_without_waiting(path: &Path) -> Option<File> {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+    options.read(true).open(path).ok()
 }

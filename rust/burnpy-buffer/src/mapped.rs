@@ -78,34 +78,10 @@ pub fn forget_pages(bytes: Range<usize>) {
     let _ = bytes;
 }
 
-/// Brings the pages of bytes into memory in one call, where touching them brings 16 at a time.
-///
-/// For whoever works on bytes of a map while another thread is going to need the next ones. A system that has no such
-/// call does nothing.
-pub fn fetch_pages(bytes: &[u8]) {
-    #[cfg(target_os = "linux")]
-    {
-        // SAFETY: takes no memory and has no precondition.
-        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-        let page = usize::try_from(page).unwrap_or(4096);
-        let (address, lead) = (bytes.as_ptr(), bytes.as_ptr() as usize % page);
-        let start = address.wrapping_sub(lead).cast_mut().cast::<libc::c_void>();
-        // SAFETY: the pages hold bytes that are borrowed here, so they are mapped and may be read, and reading is all
-        // that is done to them. A page that cannot be had is an error, not a signal, and left to whoever touches it.
-        unsafe { libc::madvise(start, lead + bytes.len(), libc::MADV_POPULATE_READ) };
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = bytes;
-}
-
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
     use std::io::Write;
-    use std::sync::{Mutex, PoisonError};
-
-    /// The figure is the whole process's: who compares two of them keeps the other away meanwhile.
-    static MEASURING: Mutex<()> = Mutex::new(());
 
     fn resident_kb() -> u64 {
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
@@ -115,7 +91,6 @@ mod tests {
 
     #[test]
     fn forgotten_pages_are_no_longer_resident_and_come_back_as_they_were() {
-        let _measuring = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
         let mut file = tempfile();
         file.write_all(&vec![7; 64 << 20]).unwrap();
         let map = map_file(&file, MapMode::Shared).unwrap();
@@ -126,22 +101,6 @@ mod tests {
         forget_pages(start..start + map.len());
 
         assert!(resident_kb() + (60 << 10) < before);
-        assert!(map.iter().all(|&byte| byte == 7));
-    }
-
-    #[test]
-    fn fetched_pages_are_resident_before_anybody_touches_them() {
-        let _measuring = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut file = tempfile();
-        file.write_all(&vec![7; 64 << 20]).unwrap();
-        let map = map_file(&file, MapMode::Shared).unwrap();
-        let before = resident_kb();
-
-        fetch_pages(&map[1..]);
-
-        // A kernel before 5.14 does not know the call: then nothing is fetched.
-        let fetched = resident_kb().saturating_sub(before);
-        assert!(!(1 << 10..=60 << 10).contains(&fetched), "{fetched} kB");
         assert!(map.iter().all(|&byte| byte == 7));
     }
 

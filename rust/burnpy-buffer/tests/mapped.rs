@@ -2,8 +2,9 @@
 
 use std::fs::{self, File};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
-use burnpy_buffer::{MapMode, is_mapped_from, map_file};
+use burnpy_buffer::{MapMode, is_mapped_from, map_file, mapped_file, watch_copies};
 
 /// A file of its own for each test, in the build's scratch folder.
 fn file_with(name: &str, content: &[u8]) -> PathBuf {
@@ -77,6 +78,64 @@ fn mapped_bytes_are_known_to_be_so_by_file_not_by_name() {
     assert!(is_mapped_from(&part, &path) && is_mapped_from(&part, &link));
     assert!(!is_mapped_from(&part, &other) && !is_mapped_from(b"heap", &path));
     for path in [path, other, link] {
+        fs::remove_file(path).unwrap();
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_file_of_mapped_bytes_is_found_with_their_place_in_it() {
+    use std::os::unix::fs::FileExt;
+    let path = file_with("found", b"burnpack");
+    let bytes = map_file(&File::open(&path).unwrap(), MapMode::Shared).unwrap();
+    let origin = mapped_file(&bytes[4..]).unwrap();
+    fs::remove_file(&path).unwrap();
+    let mut found = [0; 4];
+    origin.file.read_exact_at(&mut found, origin.start as u64).unwrap();
+    assert_eq!((origin.start, &found, origin.witness.is_none()), (4, b"pack", true));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_map_has_a_witness_as_long_as_the_guard_of_the_last_one_lives() {
+    let path = file_with("watched", b"burnpack");
+    let file = File::open(&path).unwrap();
+    let (map, other) = (map_file(&file, MapMode::Shared).unwrap(), map_file(&file, MapMode::Shared).unwrap());
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let listener = Arc::clone(&told);
+    let watch = watch_copies(&map, Arc::new(move |range, crc| listener.lock().unwrap().push((range, crc))));
+    mapped_file(&map[4..]).unwrap().witness.unwrap()(4..8, 7);
+    assert_eq!(*told.lock().unwrap(), [(4..8, 7)]);
+    assert!(mapped_file(&other).unwrap().witness.is_none());
+    drop(watch);
+    assert!(mapped_file(&map).unwrap().witness.is_none());
+    assert_eq!(Arc::strong_count(&told), 1);
+    fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn a_witness_may_own_a_map_and_outlive_the_one_that_it_watches() {
+    let path = file_with("owner", b"burnpack");
+    let file = File::open(&path).unwrap();
+    let (map, owned) = (map_file(&file, MapMode::Shared).unwrap(), map_file(&file, MapMode::Shared).unwrap());
+    let watch = watch_copies(&map, Arc::new(move |_, _| assert_eq!(owned.len(), 8)));
+    drop(map);
+    drop(watch);
+    fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn bytes_that_are_no_part_of_a_file_as_it_is_named_have_none() {
+    let (path, moved) = (file_with("named", b"burnpack"), file_with("moved", b""));
+    let file = File::open(&path).unwrap();
+    let (shared, private) =
+        (map_file(&file, MapMode::Shared).unwrap(), map_file(&file, MapMode::Private).unwrap());
+    assert!(mapped_file(&private).is_none() && mapped_file(b"heap").is_none());
+    fs::rename(&path, &moved).unwrap();
+    assert!(mapped_file(&shared).is_none());
+    fs::write(&path, b"burnpack").unwrap();
+    assert!(mapped_file(&shared).is_none(), "another file has the name");
+    for path in [path, moved] {
         fs::remove_file(path).unwrap();
     }
 }

@@ -47,6 +47,8 @@ mod reader;
 mod scalar;
 mod scratch;
 mod select;
+#[cfg(unix)]
+mod send;
 mod sink;
 mod sniff;
 mod source;

@@ -1,12 +1,12 @@
 //! Where a container goes: a slice of memory or a file.
 
 use std::fs::File;
-use std::io::{self, IoSlice, Seek, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io::{self, IoSlice, Seek, SeekFrom, Write};
 
-use burnpy_buffer::{copy_bytes, fetch_pages, is_in_shared_map};
+use burnpy_buffer::copy_bytes;
 
-use crate::source::on_two_threads;
+#[cfg(unix)]
+use crate::send::send;
 
 /// Takes the bytes of a container in order.
 pub(crate) trait Sink {
@@ -82,25 +82,21 @@ impl Sink for StreamSink<'_> {
 /// of it as well, which end at its multiples in the file: ext4 is slower at one write of all.
 const GATHER: usize = 256 << 10;
 
-/// From this length on, mapped bytes are fetched by a second thread while the first ones are written.
-const FETCHED: usize = 1 << 20;
-
-/// The second thread looks this often whether there is still somebody to fetch for.
-const FETCH: usize = 4 << 20;
-
 /// A file, written front to back from where it stands.
 pub struct FileSink<'f> {
     file: &'f File,
     gathered: Vec<u8>,
     /// Place in the file of the first byte that is gathered.
     at: u64,
+    /// Whether bytes can be written at a place, whatever the order.
+    is_placed: bool,
 }
 
 impl<'f> FileSink<'f> {
     pub(crate) fn new(mut file: &'f File) -> Self {
         // What cannot tell its place is written as well; only the pieces lie differently.
         let at = file.stream_position().unwrap_or(0);
-        Self { file, gathered: Vec::new(), at }
+        Self { file, gathered: Vec::new(), at, is_placed: takes_places(file) }
     }
 
     /// Writes what was gathered and `bytes`, up to a multiple of the size of a piece, and gathers the rest.
@@ -112,6 +108,29 @@ impl<'f> FileSink<'f> {
         pieces.iter().try_for_each(|piece| self.flush_with(piece))?;
         self.gathered.extend_from_slice(rest);
         Ok(())
+    }
+
+    /// Copies bytes of a mapped file from the file itself, and returns whether that was possible. No page of the map is
+    /// touched: to bring them in, 16 at a time, is a fifth of a copy.
+    #[cfg(unix)]
+    fn send(&mut self, bytes: &[u8]) -> io::Result<bool> {
+        let Some(origin) = self.is_placed.then(|| burnpy_buffer::mapped_file(bytes)).flatten() else {
+            return Ok(false);
+        };
+        self.flush_with(&[])?;
+        let range = origin.start as u64..(origin.start + bytes.len()) as u64;
+        let sum = send(&origin.file, range, self.file, self.at, origin.witness.is_some())?;
+        if let (Some(witness), Some(sum)) = (origin.witness, sum) {
+            witness(origin.start..origin.start + bytes.len(), sum);
+        }
+        self.at += bytes.len() as u64;
+        self.file.seek(SeekFrom::Start(self.at))?;
+        Ok(true)
+    }
+
+    #[cfg(not(unix))]
+    fn send(&mut self, _bytes: &[u8]) -> io::Result<bool> {
+        Ok(false)
     }
 
     /// Writes what was gathered and `bytes` behind it, in one call where the system takes all.
@@ -140,10 +159,7 @@ impl Sink for FileSink<'_> {
             self.gathered.extend_from_slice(bytes);
             return Ok(());
         }
-        if bytes.len() < FETCHED || !is_in_shared_map(bytes) {
-            return self.write_through(bytes);
-        }
-        fetched_ahead(bytes, || self.write_through(bytes))
+        if self.send(bytes)? { Ok(()) } else { self.write_through(bytes) }
     }
 
     fn pad(&mut self, count: usize) -> io::Result<()> {
@@ -167,26 +183,38 @@ impl Write for FileSink<'_> {
     }
 }
 
-/// Runs `write` while another thread fetches the pages of a mapped file that it is going to need: page faults are a
-/// fifth of a copy, and the kernel lets only one thread write to a file.
-fn fetched_ahead<T>(bytes: &[u8], write: impl FnOnce() -> T) -> T {
-    let is_done = AtomicBool::new(false);
-    let fetch = || {
-        let pieces = bytes.chunks(FETCH).take_while(|_| !is_done.load(Ordering::Relaxed));
-        pieces.for_each(fetch_pages);
-    };
-    let written = || {
-        let written = write();
-        is_done.store(true, Ordering::Relaxed);
-        written
-    };
-    on_two_threads(written, fetch).0
+/// Not where a file is open for appending: Linux writes to its end, whatever place it is told. Nor where a program plays
+/// the file system (FUSE): those that send files elsewhere may take bytes in order alone.
+#[cfg(unix)]
+fn takes_places(file: &File) -> bool {
+    use rustix::fs::{OFlags, fcntl_getfl};
+    file.metadata().is_ok_and(|meta| meta.is_file())
+        && fcntl_getfl(file).is_ok_and(|flags| !flags.contains(OFlags::APPEND))
+        && !is_on_fuse(file)
+}
+
+#[cfg(target_os = "linux")]
+fn is_on_fuse(file: &File) -> bool {
+    const FUSE: u32 = 0x6573_5546;
+    rustix::fs::fstatfs(file).is_ok_and(|system| system.f_type as u32 == FUSE)
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn is_on_fuse(_file: &File) -> bool {
+    false
+}
+
+#[cfg(not(unix))]
+fn takes_places(_file: &File) -> bool {
+    false
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::io::{Seek, SeekFrom};
+    use std::path::{Path, PathBuf};
+
+    use burnpy_buffer::{Bytes, MapMode, map_file};
 
     use super::*;
 
@@ -215,18 +243,74 @@ mod tests {
         }
     }
 
+    /// The bytes of a file in a folder, mapped; whoever is given the path deletes it.
+    fn mapped(folder: &Path, name: &str, bytes: &[u8]) -> (Bytes, PathBuf) {
+        let path = folder.join(format!("burnpy-sink-source-{name}-{}", std::process::id()));
+        fs::write(&path, bytes).unwrap();
+        (map_file(&File::open(&path).unwrap(), MapMode::Shared).unwrap(), path)
+    }
+
+    fn numbered(len: usize) -> Vec<u8> {
+        (0..len).map(|i| (i % 253) as u8).collect()
+    }
+
     #[test]
-    fn a_mapped_tensor_that_is_fetched_ahead_arrives_whole() {
-        let path = std::env::temp_dir().join(format!("burnpy-sink-source-{}", std::process::id()));
-        let bytes: Vec<u8> = (0..2 * FETCH + 3 * FETCHED + 5).map(|i| (i % 253) as u8).collect();
-        fs::write(&path, &bytes).unwrap();
-        let map =
-            burnpy_buffer::map_file(&File::open(&path).unwrap(), burnpy_buffer::MapMode::Shared).unwrap();
+    fn a_part_of_a_mapped_file_arrives_whole_from_every_place_and_behind_anything() {
+        let (map, path) = mapped(&std::env::temp_dir(), "places", &numbered(3 * GATHER + 4096 + 5));
+        for start in [0, 1, 4096, GATHER + 3] {
+            for len in [0, 1, 4096, GATHER, GATHER + 1, 2 * GATHER + 4097] {
+                for before in [0, 5, 4096, GATHER + 1] {
+                    let part = &map[start..map.len().min(start + len)];
+                    let (found, expected) = written("places", before, &[b"xy", part, part, b"z"]);
+                    assert!(found == expected, "{len} bytes from {start} behind {before}");
+                }
+            }
+        }
         fs::remove_file(path).unwrap();
-        assert!(is_in_shared_map(&map));
+    }
 
-        let (found, expected) = written("fetched", 3, &[&map[1..]]);
+    #[test]
+    fn a_mapped_file_that_has_no_name_any_more_or_is_on_another_file_system_arrives_as_well() {
+        for folder in [std::env::temp_dir(), "/dev/shm".into()].iter().filter(|folder| folder.is_dir()) {
+            let (map, path) = mapped(folder, "elsewhere", &numbered(2 * GATHER + 7));
+            let (found, expected) = written("elsewhere", 3, &[&map[1..]]);
+            assert!(found == expected);
+            fs::remove_file(path).unwrap();
+            let (found, expected) = written("nameless", 3, &[&map[1..]]);
+            assert!(found == expected);
+        }
+    }
 
+    #[test]
+    fn what_takes_no_places_is_written_in_order() {
+        let (map, source) = mapped(&std::env::temp_dir(), "appended", &numbered(2 * GATHER + 7));
+        let path = std::env::temp_dir().join(format!("burnpy-sink-appended-{}", std::process::id()));
+        let file = File::options().append(true).create_new(true).open(&path).unwrap();
+        let mut sink = FileSink::new(&file);
+        [b"xy", &map[3..], b"z"].iter().for_each(|piece| sink.put(piece).unwrap());
+        sink.finish().unwrap();
+        assert!(fs::read(&path).unwrap() == [b"xy", &map[3..], b"z"].concat());
+        [source, path].iter().for_each(|path| fs::remove_file(path).unwrap());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_witness_is_told_of_what_is_copied_from_the_file() {
+        use std::sync::{Arc, Mutex};
+        let (map, source) = mapped(&std::env::temp_dir(), "witness", &numbered(9 << 20));
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let list = Arc::clone(&told);
+        let watch = burnpy_buffer::watch_copies(
+            &map,
+            Arc::new(move |range, sum| list.lock().unwrap().push((range, sum))),
+        );
+        // Small bytes are gathered, and nobody sums them.
+        let ranges = [5..GATHER + 6, 4096..9 << 20, 0..100];
+        let (found, expected) = written("witness", 3, &ranges.clone().map(|range| &map[range]));
         assert!(found == expected);
+        drop(watch);
+        let sums = ranges[..2].iter().map(|range| (range.clone(), crc32fast::hash(&map[range.clone()])));
+        assert_eq!(*told.lock().unwrap(), sums.collect::<Vec<_>>());
+        fs::remove_file(source).unwrap();
     }
 }

@@ -182,7 +182,7 @@ pub(crate) fn on_two_threads<A, B: Send>(
 }
 
 #[cfg(unix)]
-fn read_exact_at(file: &File, out: &mut [u8], start: u64) -> io::Result<()> {
+pub(crate) fn read_exact_at(file: &File, out: &mut [u8], start: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, out, start)
 }
 

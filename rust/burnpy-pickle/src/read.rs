@@ -110,6 +110,18 @@ impl Checkpoint {
         verified.map_err(|error| error.with_tensor(&leaf.name))
     }
 
+    /// Where all of a tensor's storage lies in an archive, and the CRC-32 that it should have there.
+    ///
+    /// `None` for a storage that is packed, and where there is no checksum.
+    pub fn checksum(&self, file: &[u8], leaf: &TensorLeaf) -> Option<(Range<usize>, u32)> {
+        match self.located(leaf.tensor.storage)? {
+            Located::Member(member) if member.method == Method::Stored && member.crc != 0 => {
+                Some((member.range(file).ok()?, member.crc))
+            }
+            _ => None,
+        }
+    }
+
     fn place(&self, file: &[u8], tensor: &TensorValue) -> Result<Placement> {
         if let Some(problem) = &tensor.problem {
             return Err((**problem).clone().into());

@@ -23,6 +23,8 @@ pub(crate) enum Failure {
         found: u64,
         limit: u64,
     },
+    /// The file was changed after it was opened.
+    Changed,
     /// What Python raised while it provided bytes; it comes out unchanged.
     Raised(PyErr),
 }
@@ -88,6 +90,14 @@ impl Failure {
                 member: None,
                 found: Some(*found),
                 limit: Some(*limit),
+            },
+            Self::Changed => Fields {
+                kind: "changed",
+                what: "the file was changed while it was read".to_owned(),
+                tensor: None,
+                member: None,
+                found: None,
+                limit: None,
             },
             Self::Io(error) => return os_error(error, path),
             Self::Raised(error) => return error.clone_ref(py),

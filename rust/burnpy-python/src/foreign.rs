@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use burnpy_buffer::{Bytes, Layout, copy_bytes};
 use burnpy_pack::Limits;
@@ -16,6 +15,7 @@ use crate::export::PyMemory;
 use crate::failure::Failure;
 use crate::foreign_dtype::ForeignDType;
 use crate::foreign_map::ForeignMap;
+use crate::foreign_verify::Check;
 use crate::import::buffer_bytes;
 
 /// The most axes that NumPy's arrays have.
@@ -51,7 +51,7 @@ pub(crate) struct PickleContent {
     pub(crate) checkpoint: Arc<Checkpoint>,
     pub(crate) leaves: Leaves,
     /// Which storages were compared with their checksums.
-    pub(crate) verified: Vec<AtomicBool>,
+    pub(crate) checks: Vec<Check>,
 }
 
 /// How large a tensor may be.
@@ -231,24 +231,6 @@ impl Foreign {
             }
             (Place::Leaf(_), _) => Ok(Bytes::empty()),
         }
-    }
-
-    /// Compares the storage of a tensor with its checksum, once, where the archive has one.
-    ///
-    /// # Errors
-    /// `checksum`.
-    pub(crate) fn verify(&self, entry: &Entry) -> Result<(), Failure> {
-        let (Place::Leaf(leaf), Content::Pickle(pickle)) = (&entry.place, &self.content) else {
-            return Ok(());
-        };
-        let leaf = &pickle.leaves.tensors[*leaf];
-        let verified = pickle.verified.get(leaf.tensor.storage.index());
-        if verified.is_none_or(|done| done.load(Ordering::Relaxed)) {
-            return Ok(());
-        }
-        pickle.checkpoint.verify(&self.map.bytes, leaf)?;
-        verified.inspect(|done| done.store(true, Ordering::Relaxed));
-        Ok(())
     }
 }
 

@@ -14,6 +14,7 @@ use crate::failure::Failure;
 use crate::foreign::{Content, Foreign, PickleContent, Place};
 use crate::foreign_map::ForeignMap;
 use crate::foreign_open::{open_pytorch, open_safetensors, open_windows, told_entry};
+use crate::foreign_verify::PyVerification;
 use crate::foreign_view::PyForeignView;
 use crate::import::buffer_bytes;
 use crate::plain_value::plain_value;
@@ -119,6 +120,18 @@ impl PyForeignFile {
             _ => None,
         };
         Ok((entry.dtype.name, entry.shape.clone(), entry.byte_len(), start))
+    }
+
+    /// Puts off the comparison of large storages with their checksums, which views make, until they are copied.
+    ///
+    /// Raises:
+    ///     KeyError: no tensor has one of the names.
+    #[pyo3(signature = (names, /))]
+    fn verify_while_copied(&self, names: Vec<String>) -> PyResult<PyVerification> {
+        let open = self.open()?;
+        let index = |name: &String| open.index(name).ok_or_else(|| PyKeyError::new_err(name.clone()));
+        let entries = names.iter().map(index).collect::<PyResult<Vec<_>>>()?;
+        Ok(PyVerification::start(open, self.path.clone(), &entries))
     }
 
     /// The text metadata of a safetensors file, if it has some.

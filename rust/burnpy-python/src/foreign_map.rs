@@ -7,6 +7,8 @@ use std::path::Path;
 use burnpy_buffer::{Bytes, MapMode, map_file};
 use burnpy_pack::{FileSource, Identity, Source};
 
+use crate::failure::Failure;
+
 /// The bytes of a file, mapped where that is possible, and which file it is.
 #[derive(Clone)]
 pub(crate) struct ForeignMap {
@@ -52,6 +54,26 @@ impl ForeignMap {
         let source = FileSource::new(file).ok()?;
         let same = source.identity().as_ref() == Some(identity) && map.len() == self.bytes.len();
         same.then_some(map)
+    }
+
+    /// Tells whether the bytes are still those of the opened file, as far as the path leads to it.
+    ///
+    /// # Errors
+    /// `changed`: the file has another length or time of change. One that took its place has no say.
+    pub(crate) fn check_unchanged(&self, path: &Path) -> Result<(), Failure> {
+        let Some(Identity::File { device, inode, modified_ns }) = self.identity else { return Ok(()) };
+        let Some(source) = File::open(path).ok().and_then(|file| FileSource::new(file).ok()) else {
+            return Ok(());
+        };
+        match source.identity() {
+            Some(Identity::File { device: d, inode: i, modified_ns: m })
+                if (d, i) == (device, inode)
+                    && (m != modified_ns || source.len() != self.bytes.len() as u64) =>
+            {
+                Err(Failure::Changed)
+            }
+            _ => Ok(()),
+        }
     }
 }
 

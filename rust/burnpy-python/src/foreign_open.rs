@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use burnpy_pack::Limits;
 use burnpy_pickle::{Checkpoint, Leaves};
@@ -14,6 +13,7 @@ use crate::failure::Failure;
 use crate::foreign::{Content, Entry, Foreign, PickleContent, Place, SizeLimits};
 use crate::foreign_dtype::ForeignDType;
 use crate::foreign_map::ForeignMap;
+use crate::foreign_verify::Check;
 
 /// How much of a file is looked at to tell its format, should it be none.
 const START_BYTES: usize = 4096;
@@ -98,8 +98,8 @@ fn pickled(
         place: Place::Leaf(index),
     });
     let entries = entries.collect();
-    let verified = checkpoint.storages().iter().map(|_| AtomicBool::new(false)).collect();
-    let content = Content::Pickle(PickleContent { checkpoint, leaves, verified });
+    let checks = checkpoint.storages().iter().map(|_| Check::default()).collect();
+    let content = Content::Pickle(PickleContent { checkpoint, leaves, checks });
     Foreign::new(path, map, entries, content, sizes)
 }
 

@@ -16,6 +16,7 @@ mod foreign_dtype;
 mod foreign_file;
 mod foreign_map;
 mod foreign_open;
+mod foreign_verify;
 mod foreign_view;
 mod forget;
 mod header;
@@ -53,6 +54,8 @@ mod _core {
     use super::export::PyMemory;
     #[pymodule_export]
     use super::foreign_file::PyForeignFile;
+    #[pymodule_export]
+    use super::foreign_verify::PyVerification;
     #[pymodule_export]
     use super::foreign_view::PyForeignView;
     #[pymodule_export]
