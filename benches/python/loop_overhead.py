@@ -7,8 +7,8 @@ A small model (8-16-3, batch 32, SGD), so that the difference is not lost in the
 accuracy), the file logger and plain lines; the bare loop runs forward, backward and optimizer over the same batches.
 One thread, and the clock of its own CPU time; of the steps of a run the first decile is taken, which neighbours on the
 machine disturb least. Lines of files are made of 64 batches at once, which such a step does not show: the overhead with
-them is of the first decile of means over 64 steps. The share is of a step of M1 (MLP 784-512-512-10, batch 64, Adam),
-measured in the same way.
+them is of the first decile of means over 64 steps. The share is that one's, of a step of M1 (MLP 784-512-512-10,
+batch 64, Adam), measured in the same way.
 """
 
 import argparse
@@ -63,15 +63,15 @@ def main() -> None:
             found[name].append(step)
             means[name].append(mean)
     lines = [_line(name, values) for name, values in found.items()]
-    over = _over(found)
-    lines.append(_line("overhead of the loop", over))
-    lines.append(_line("overhead, with lines of files", _over(means)))
+    lines.append(_line("overhead of the loop", _over(found)))
+    whole = _over(means)
+    lines.append(_line("overhead, with lines of files", whole))
     lines.append(_line("processing an item, caches warm", [processing_us() for _ in range(args.rounds)]))
     m1 = m1_step_us()
     lines.append(_line("step of M1", [m1]))
     for line in lines:
         print(f"{line.row:32s} {line.value:8.1f} us")
-    share = f"{100 * statistics.median(over) / m1:.2f} % of a step of M1"
+    share = f"{100 * statistics.median(whole) / m1:.2f} % of a step of M1"
     print(share)
     out = args.out or compute.place("loop-overhead", 1, is_whole=True)
     compute.write(out, "Cost of the training loop", lines, about | {"overhead": share})
