@@ -81,7 +81,8 @@ pub fn resample<T: ConvElement>(
         return;
     }
     let outputs = taps.outputs();
-    assert_eq!(x.len() / (inputs * inner).max(1), out.len() / (outputs * inner), "as many rows");
+    // Crosswise, so that no inputs are no rows of an unknown number.
+    assert_eq!(x.len() as u128 * outputs as u128, out.len() as u128 * inputs as u128, "as many rows");
     let work = inner * taps.items.len().div_ceil(outputs).max(1);
     let rows = (64 << 10) / work + 1;
     parallel::chunks_mut(out, rows * inner, |i, out| {

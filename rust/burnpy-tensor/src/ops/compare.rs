@@ -69,8 +69,10 @@ impl Tensor {
     /// # Errors
     /// `Shape` if the shapes do not broadcast, `DType` if the tensors are not of floats of one dtype.
     pub fn is_close(&self, other: &Self, rtol: f64, atol: f64) -> Result<Self> {
-        let (a, b) = (widened(self.value())?, widened(other.value())?);
-        let dtype = same_dtype("is_close", &a, &b)?;
+        let (a, b) = (dequantized(self.value())?, dequantized(other.value())?);
+        same_dtype("is_close", &a, &b)?;
+        let (a, b) = (widened(&a)?, widened(&b)?);
+        let dtype = a.dtype();
         let value = dispatch_float!(dtype, T => {
             zip_with::<T, u8>("is_close", (&a, &b), BOOL, IsClose { rtol, atol })
         }, else => Err(only_floats("is_close", dtype)))?;
@@ -111,6 +113,10 @@ impl Tensor {
     }
 }
 
+fn dequantized(value: &Value) -> Result<Value> {
+    if matches!(value.dtype(), DType::QFloat(_)) { cast_value(value, DType::F32) } else { Ok(value.clone()) }
+}
+
 fn widened(value: &Value) -> Result<Value> {
     if is_half(value.dtype()) { cast_value(value, DType::F32) } else { Ok(value.clone()) }
 }
@@ -139,7 +145,7 @@ fn compare(operation: &'static str, a: &Value, b: &Value, op: impl Comparison) -
 
 fn compare_scalar(operation: &'static str, x: &Value, number: Scalar, op: impl Comparison) -> Result<Value> {
     let number = if x.dtype() == BOOL { Scalar::Int(number.to_bool(operation)?.into()) } else { number };
-    let dtype = comparable(operation, x.dtype());
+    let (dtype, number) = (comparable(operation, x.dtype()), number.beside(x.dtype()));
     number.check(operation, dtype)?;
     let computed = computed(dtype);
     let x = if dtype == computed { x.clone() } else { cast_value(x, computed)? };
@@ -181,6 +187,19 @@ mod tests {
         }
         let (x, row) = (float(&[1.0, 2.0, 3.0, 4.0], &[2, 2]), float(&[2.0, 2.0], &[2]));
         assert_eq!(flags(&column_major(&x).greater(&row)), [0, 0, 1, 1]);
+    }
+
+    #[test]
+    fn a_number_beside_half_precision_is_rounded_as_its_elements_are() {
+        for dtype in [DType::F16, DType::BF16] {
+            let x = float(&[0.1], &[1]).cast(dtype).unwrap();
+            let tenth = Scalar::Float(0.1);
+            assert_eq!(flags(&x.equal_scalar(tenth)), [1]);
+            assert_eq!(flags(&x.lower_scalar(tenth)), [0]);
+            let leaf = x.autodiff().require_grad().unwrap();
+            let grads = leaf.clamp_min(tenth).unwrap().backward().unwrap();
+            assert_eq!(crate::ops::check::doubles(leaf.grad(&grads).unwrap()), [1.0], "on the bound");
+        }
     }
 
     #[test]

@@ -167,8 +167,8 @@ fn transposed_size(operation: &'static str, window: &Window, size: usize, extra:
             ),
         ));
     };
-    let size = pad.checked_mul(2).and_then(|cut| whole.checked_sub(cut)).filter(|_| size > 0);
-    size.ok_or_else(|| {
+    let left = pad.checked_mul(2).and_then(|cut| whole.checked_sub(cut)).filter(|&left| left > 0 && size > 0);
+    left.ok_or_else(|| {
         Error::shape(operation, format_args!("a padding of {pad} cuts all of {whole} elements off"))
     })
 }

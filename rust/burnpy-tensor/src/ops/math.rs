@@ -202,8 +202,8 @@ fn wave(
 
 fn clamped(operation: &'static str, x: &Tensor, min: Option<Scalar>, max: Option<Scalar>) -> Result<Tensor> {
     if x.kind() == Kind::Float {
-        let low = min.map_or(f64::NEG_INFINITY, Scalar::to_f64);
-        let high = max.map_or(f64::INFINITY, Scalar::to_f64);
+        let bound = |bound: Scalar| bound.beside(x.dtype()).to_f64();
+        let (low, high) = (min.map_or(f64::NEG_INFINITY, bound), max.map_or(f64::INFINITY, bound));
         return float_unary(operation, x, grad::Clamp(low, high), Save::Input, grad::ClampGrad(low, high));
     }
     let mut value = x.value().clone();

@@ -226,6 +226,20 @@ mod tests {
     }
 
     #[test]
+    fn quantized_floats_go_with_floats_of_any_width_that_are_computed_in_single_precision() {
+        let bytes = [&[2u8, 4][..], &0.5f32.to_le_bytes()].concat();
+        let layout = burnpy_buffer::Layout::contiguous([2]).unwrap();
+        let q = crate::Tensor::from(Value::new(bytes.into(), DType::QFloat(NATIVE), layout).unwrap());
+        for dtype in [DType::F32, DType::F16, DType::BF16] {
+            let x = crate::Tensor::ones(&[2], dtype).unwrap();
+            for sum in [x.add(&q).unwrap(), q.add(&x).unwrap()] {
+                assert_eq!((sum.dtype(), super::super::check::doubles(sum.value())), (dtype, vec![2.0, 3.0]));
+            }
+        }
+        assert_eq!(q.add(&q).unwrap().dtype(), DType::F32);
+    }
+
+    #[test]
     fn packed_values_share_words_line_by_line() {
         let scheme = QuantScheme { store: QuantStore::PackedU32(0), ..NATIVE };
         let words = [2147287680u32, 55].map(u32::to_le_bytes).concat();

@@ -97,6 +97,24 @@ fn an_empty_batch_has_an_empty_convolution_and_zero_gradients() {
 }
 
 #[test]
+fn windows_of_padding_alone_have_a_mean_of_0_and_a_gradient() {
+    let x = arange(&[2, 3, 0, 4]).autodiff().require_grad().unwrap();
+    let options = AvgPoolOptions { padding: [(1, 1), (0, 0)], ..AvgPoolOptions::new([2, 2]) };
+    let y = x.avg_pool2d(&options).unwrap();
+    assert_values(&y, &[2, 3, 1, 2], &[0.0; 12]);
+    let grads = y.backward().unwrap();
+    assert_eq!(x.grad(&grads).unwrap().shape(), [2, 3, 0, 4]);
+}
+
+#[test]
+fn a_transposed_convolution_of_which_nothing_is_left_is_refused() {
+    let (x, w) = (arange(&[1, 1, 1]), arange(&[1, 1, 2]));
+    let options = ConvTransposeOptions { padding: [1], ..ConvTransposeOptions::default() };
+    let message = "conv_transpose1d: a padding of 1 cuts all of 2 elements off";
+    assert_eq!(x.conv_transpose1d(&w, None, &options).unwrap_err().to_string(), message);
+}
+
+#[test]
 fn what_does_not_fit_is_refused_with_the_numbers() {
     let (x, w) = (arange(&[1, 4, 5]), arange(&[6, 4, 3]));
     let run = |options: ConvOptions<1>| x.conv1d(&w, None, &options).unwrap_err().to_string();

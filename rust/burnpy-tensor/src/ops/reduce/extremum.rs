@@ -7,10 +7,11 @@ use crate::autodiff::record;
 use crate::dispatch_float;
 use crate::error::{Error, Result};
 use crate::kernels::number::Real;
+use crate::kernels::ops;
 use crate::kernels::reduce::{Largest, Max, Min, Smallest, arg_axis};
-use crate::kernels::{map, ops};
 use crate::ops::broadcast::Shape;
 use crate::ops::cast::cast_value;
+use crate::ops::elementwise::map_numbers;
 use crate::ops::half::via_f32;
 use crate::ops::{INT, axis};
 use crate::tensor::Tensor;
@@ -192,14 +193,12 @@ fn ordered(operation: &'static str, x: &Value, extreme: Extreme) -> Result<Value
             return Err(Error::dtype(operation, format_args!("{name} tensors have no order; cast first")));
         }
     };
-    if extreme != Extreme::MaxAbs || x.dtype() == DType::U64 {
+    if extreme != Extreme::MaxAbs {
         return Ok(wide);
     }
-    let dense = wide.contiguous();
-    dispatch_ordered!(wide.dtype(), T => {
-        let x = dense.as_slice::<T>().expect("contiguous");
-        Value::build_as(wide.dtype(), wide.shape(), |out: &mut [T]| map::unary(ops::Abs, x, out))
-    })
+    // Absolute values as `abs` has them: that of the lowest integer of any width wraps around.
+    let narrow = cast_value(&map_numbers(operation, &wide, ops::Abs)?, x.dtype())?;
+    cast_value(&narrow, wide.dtype())
 }
 
 fn argument(operation: &'static str, x: &Tensor, dim: isize, extreme: Extreme) -> Result<Tensor> {

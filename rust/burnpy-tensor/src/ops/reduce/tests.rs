@@ -187,6 +187,15 @@ fn integers_wrap_divide_and_keep_their_dtype() {
 }
 
 #[test]
+fn the_largest_absolute_value_is_that_of_abs_for_integers_of_any_width() {
+    for dtype in [DType::I8, DType::I16, DType::I32, DType::I64] {
+        let lowest = tensor(&[1i64 << 63 >> (64 - 8 * dtype.size().unwrap()), -3], &[2]).cast(dtype).unwrap();
+        assert_eq!(doubles(lowest.max_abs().unwrap().value()), [3.0]);
+        assert_eq!(doubles(lowest.abs().unwrap().max().unwrap().value()), [3.0]);
+    }
+}
+
+#[test]
 fn nothing_at_all() {
     let none = tensor::<f32>(&[], &[2, 0, 3]);
     assert_eq!(none.sum_dim(1).unwrap().value().as_slice::<f32>(), Some(&[0.0; 6][..]));
