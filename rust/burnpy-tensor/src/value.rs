@@ -128,7 +128,7 @@ impl Value {
     /// `Shape` as [`Value::build`], `DType` for a quantized dtype.
     pub fn full(shape: &[usize], number: f64, dtype: DType) -> Result<Self> {
         dispatch_stored!(dtype, T => {
-            let number = if dtype == BOOL { T::from_i64(i64::from(number != 0.0)) } else { T::from_f64(number) };
+            let number = if dtype == BOOL { T::from_i64(i64::from(number != 0.0)) } else { <T as Element>::from_f64(number) };
             Self::build_as(dtype, shape, |out: &mut [T]| out.fill(number))
         }, else => Err(Error::dtype("full", format_args!("cannot fill a {} tensor", dtype.name()))))
     }

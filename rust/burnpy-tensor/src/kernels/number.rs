@@ -243,6 +243,17 @@ macro_rules! std_functions {
         fn $name2(self, other: Self) -> Self {
             self.$name2(other)
         })*
+        // std's ln(x + √(x² - 1)) loses the digits of what is near 1.
+        #[inline(always)]
+        fn acosh(self) -> Self {
+            let above = self - 1.0;
+            (above + above.sqrt() * (self + 1.0).sqrt()).ln_1p()
+        }
+        // std's ln(1 + 2x / (1 - x)) / 2 loses the digits of what is near -1.
+        #[inline(always)]
+        fn atanh(self) -> Self {
+            self.abs().atanh().copysign(self)
+        }
     };
 }
 
@@ -256,7 +267,7 @@ macro_rules! own_functions {
 }
 
 impl Real for f32 {
-    std_functions!(sqrt round_ties_even floor ceil trunc tan asin acos atan sinh cosh asinh acosh atanh; atan2 powf hypot);
+    std_functions!(sqrt round_ties_even floor ceil trunc tan asin acos atan sinh cosh asinh; atan2 powf hypot);
     own_functions! {
         exp = exp::exp32::<A>;
         expm1 = exp::expm1_32::<A>;
@@ -287,7 +298,7 @@ impl Real for f32 {
 }
 
 impl Real for f64 {
-    std_functions!(sqrt round_ties_even floor ceil trunc tan asin acos atan sinh cosh asinh acosh atanh; atan2 powf hypot);
+    std_functions!(sqrt round_ties_even floor ceil trunc tan asin acos atan sinh cosh asinh; atan2 powf hypot);
     own_functions! {
         exp = exp::exp64::<A>;
         expm1 = exp::expm1_64::<A>;

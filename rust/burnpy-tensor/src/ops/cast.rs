@@ -54,7 +54,7 @@ pub(crate) fn cast_value(value: &Value, dtype: DType) -> Result<Value> {
     dispatch_stored!(dtype, R => {
         Value::build_as(dtype, value.shape(), |out: &mut [R]| match &wide {
             Wide::Float(load) if dtype == BOOL => through(out, load, |x| R::from_i64(i64::from(x != 0.0))),
-            Wide::Float(load) => through(out, load, R::from_f64),
+            Wide::Float(load) => through(out, load, <R as Element>::from_f64),
             Wide::Int(load) if dtype == BOOL => through(out, load, |x| R::from_i64(i64::from(x != 0))),
             // Above 2^63 an `i64` is what would be a negative float.
             Wide::Int(load) if from == DType::U64 => through(out, load, |x| R::from_u64(x as u64)),
@@ -149,10 +149,29 @@ mod tests {
         assert_eq!(cast(&large, DType::I64).as_slice::<i64>(), Some(&[-1, i64::MIN, 5][..]));
         // A double has no place for the last bit, without which this is a tie.
         let above_tie = [(1 << 60) + (1 << 52) + 1];
-        let expected = bf16::from_f64(2f64.powi(60) + 2f64.powi(53));
+        let expected = <bf16 as Element>::from_f64(2f64.powi(60) + 2f64.powi(53));
         assert_eq!(cast(&above_tie, DType::BF16).as_slice::<bf16>(), Some(&[expected][..]));
         let signed = Value::from_slice(&[-above_tie.map(|x| x as i64)[0]], &[1]).unwrap();
         assert_eq!(cast_value(&signed, DType::BF16).unwrap().as_slice::<bf16>(), Some(&[-expected][..]));
+    }
+
+    #[test]
+    fn doubles_beside_a_tie_round_once() {
+        // Single precision takes both for the tie that they stand below.
+        let (x, y) = (-(1559.5 - 2f64.powi(-30)) * 2f64.powi(-13), (129.5 - 2f64.powi(-40)) * 2f64.powi(-7));
+        let doubles = Value::from_slice(&[x, y], &[2]).unwrap();
+        let halves = cast_value(&doubles, DType::F16).unwrap();
+        assert_eq!(halves.as_slice::<f16>().unwrap()[0].to_f64(), -1559.0 * 2f64.powi(-13));
+        assert_eq!(
+            Value::full(&[1], x, DType::F16).unwrap().as_slice(),
+            Some(&halves.as_slice::<f16>().unwrap()[..1])
+        );
+        let brains = cast_value(&doubles, DType::BF16).unwrap();
+        assert_eq!(brains.as_slice::<bf16>().unwrap()[1].to_f64(), 129.0 * 2f64.powi(-7));
+        assert_eq!(
+            Value::full(&[1], y, DType::BF16).unwrap().as_slice(),
+            Some(&brains.as_slice::<bf16>().unwrap()[1..])
+        );
     }
 
     #[test]

@@ -218,6 +218,8 @@ fn clamped(operation: &'static str, x: &Tensor, min: Option<Scalar>, max: Option
 
 #[cfg(test)]
 mod tests {
+    use burnpy_buffer::DType;
+
     use super::*;
     use crate::ops::gradient_check::{check, float, floats};
 
@@ -269,6 +271,21 @@ mod tests {
         assert_eq!(floats(&x.round_to(1).unwrap()), [1.5, 2.5, -0.5, 2.7, 1234.0]);
         assert_eq!(floats(&x.round_to(-2).unwrap()), [0.0, 0.0, -0.0, 0.0, 1200.0]);
         assert_eq!(floats(&x.round_to(400).unwrap()), floats(&x));
+    }
+
+    #[test]
+    fn inverse_hyperbolic_functions_keep_their_digits_beside_1() {
+        let near = |found: Tensor, expected: f64, unit: f64| {
+            let found = floats(&found)[0];
+            assert!((found / expected - 1.0).abs() < 2.0 * unit, "{found}, expected {expected}");
+        };
+        // Computed with 50 digits.
+        let above = 2f64.powi(-12);
+        for (dtype, unit) in [(DType::F64, f64::EPSILON), (DType::F32, f64::from(f32::EPSILON))] {
+            let at = |x: f64| float(&[x], &[1]).cast(dtype).unwrap();
+            near(at(1.0 + above).acosh().unwrap(), 0.022_096_637_370_389_12, unit);
+            near(at(above - 1.0).atanh().unwrap(), -4.505_395_634_757_801, unit);
+        }
     }
 
     #[test]

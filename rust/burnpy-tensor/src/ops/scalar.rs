@@ -74,8 +74,8 @@ impl Scalar {
     #[must_use]
     pub(crate) fn beside(self, dtype: DType) -> Self {
         match dtype {
-            DType::F16 => Self::Float(half::f16::from_f64(self.to_f64()).to_f64()),
-            DType::BF16 => Self::Float(half::bf16::from_f64(self.to_f64()).to_f64()),
+            DType::F16 => Self::Float(<half::f16 as Element>::from_f64(self.to_f64()).to_f64()),
+            DType::BF16 => Self::Float(<half::bf16 as Element>::from_f64(self.to_f64()).to_f64()),
             _ => self,
         }
     }

@@ -107,6 +107,22 @@ impl<N: Copy> Array<N> {
     }
 }
 
+/// The sum, whose roundings are summed too.
+pub(crate) fn total(numbers: impl Iterator<Item = f64>) -> f64 {
+    let (sum, lost) = numbers.fold((0.0f64, 0.0), |(sum, lost), x| {
+        let next = sum + x;
+        let rest = if sum.abs() >= x.abs() { (sum - next) + x } else { (x - next) + sum };
+        (next, lost + rest)
+    });
+    if sum.is_finite() { sum + lost } else { sum }
+}
+
+/// Units in the last place that a sum of `len` terms of one sign may be off, in whatever order it is summed: doubles
+/// are rounded after each term, half a unit at most, and narrower floats are summed as doubles.
+pub(crate) fn of_sum(dtype: DType, len: usize) -> f64 {
+    if dtype == DType::F64 { len as f64 / 2.0 } else { 0.0 }
+}
+
 pub(crate) fn flat(index: &[usize], shape: &[usize]) -> usize {
     index.iter().zip(shape).fold(0, |flat, (&i, &size)| flat * size + i)
 }

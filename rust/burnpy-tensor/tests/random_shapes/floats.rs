@@ -10,6 +10,7 @@ use crate::array::{Array, Tested, exactly, nearly, rounded};
 use crate::cases::{FLOATS, case, case_of, config, hash, joint, pair, shape};
 
 type Unary = (&'static str, fn(&Tensor) -> Result<Tensor>, fn(f64) -> f64);
+type Pairwise = fn(&Tensor, &Tensor) -> Result<Tensor>;
 type Binary = (&'static str, fn(&Tensor, &Tensor) -> Result<Tensor>, fn(f64, f64) -> f64);
 
 fn sigmoid(x: f64) -> f64 {
@@ -57,8 +58,9 @@ const NEAR: [Unary; 27] = [
     ("acos", Tensor::acos, f64::acos),
     ("atan", Tensor::atan, f64::atan),
     ("asinh", Tensor::asinh, f64::asinh),
-    ("acosh", Tensor::acosh, f64::acosh),
-    ("atanh", Tensor::atanh, f64::atanh),
+    // std's lose the digits of what is near 1 and −1.
+    ("acosh", Tensor::acosh, |x| if x < 1.0 { f64::NAN } else { libm::acosh(x) }),
+    ("atanh", Tensor::atanh, libm::atanh),
     ("erf", Tensor::erf, libm::erf),
     ("sigmoid", Tensor::sigmoid, sigmoid),
     ("log_sigmoid", Tensor::log_sigmoid, |x| if x < 0.0 { x - x.exp().ln_1p() } else { -(-x).exp().ln_1p() }),
@@ -235,7 +237,7 @@ proptest! {
         let pick = |i: usize| dtypes[hash(seed, i) as usize % dtypes.len()];
         prop_assume!(pick(0) != pick(1));
         let (x, y) = (Tensor::ones(&shape, pick(0)).unwrap(), Tensor::ones(&shape, pick(1)).unwrap());
-        let operations: [(&str, fn(&Tensor, &Tensor) -> Result<Tensor>); 14] = [
+        let operations: [(&str, Pairwise); 14] = [
             ("equal", Tensor::equal),
             ("lower", Tensor::lower),
             ("matmul", Tensor::matmul),

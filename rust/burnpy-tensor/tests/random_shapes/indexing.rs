@@ -32,7 +32,7 @@ fn indices(shape: &[usize], size: usize, seed: u64) -> Array<i128> {
 fn as_tensor(at: &Array<i128>, dtype: DType) -> Tensor {
     // Half of the time in another order of axes in memory.
     let mut way = Way::plain(at.shape.len());
-    if at.data.len() % 2 == 0 {
+    if at.data.len().is_multiple_of(2) {
         way.order.reverse();
     }
     tensor(at, &way, dtype)

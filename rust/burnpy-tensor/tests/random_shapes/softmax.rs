@@ -4,7 +4,7 @@ use burnpy_tensor::{DType, Result, Tensor};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::array::{Tested, nearly, nearly_beside};
+use crate::array::{Tested, nearly, nearly_beside, of_sum, total};
 use crate::cases::{FLOATS, case_and_axis, case_of, config, shape};
 
 /// What a row of numbers below its largest adds up to.
@@ -12,7 +12,7 @@ fn shares(row: &[f64], extra: f64) -> Vec<f64> {
     let top = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let top = if extra > 0.0 { top.max(0.0) } else { top };
     let powers: Vec<f64> = row.iter().map(|x| (x - top).exp()).collect();
-    let sum: f64 = powers.iter().sum::<f64>() + extra * (-top).exp();
+    let sum: f64 = total(powers.iter().copied()) + extra * (-top).exp();
     powers.iter().map(|power| power / sum).collect()
 }
 
@@ -30,16 +30,17 @@ proptest! {
                 nearly(name, &found.unwrap(), dtype, &a.with_rows(axis, len, f), ulps)
             };
         let negative = |row: &[f64]| row.iter().map(|x| -x).collect::<Vec<_>>();
-        check("softmax", x.softmax(dim), 16.0, &|row| shares(row, 0.0))?;
-        check("softmin", x.softmin(dim), 16.0, &|row| shares(&negative(row), 0.0))?;
-        check("quiet_softmax", x.quiet_softmax(dim), 16.0, &|row| shares(row, 1.0))?;
+        let ulps = of_sum(dtype, len) + 16.0;
+        check("softmax", x.softmax(dim), ulps, &|row| shares(row, 0.0))?;
+        check("softmin", x.softmin(dim), ulps, &|row| shares(&negative(row), 0.0))?;
+        check("quiet_softmax", x.quiet_softmax(dim), ulps, &|row| shares(row, 1.0))?;
         let logarithms = a.with_rows(axis, len, |row| {
             let top = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let sum: f64 = row.iter().map(|x| (x - top).exp()).sum();
+            let sum = total(row.iter().map(|x| (x - top).exp()));
             row.iter().map(|x| x - top - sum.ln()).collect()
         });
         // Near 0 what is left of a difference.
-        nearly_beside("log_softmax", &x.log_softmax(dim).unwrap(), dtype, &logarithms, (16.0, 8.0 * factor))?;
+        nearly_beside("log_softmax", &x.log_softmax(dim).unwrap(), dtype, &logarithms, (ulps, 8.0 * factor))?;
     }
 
     #[test]
@@ -56,10 +57,12 @@ proptest! {
                 0.0 => sizes.filter(|&x| x != 0.0).count() as f64,
                 f64::INFINITY => sizes.fold(0.0, f64::max),
                 f64::NEG_INFINITY => sizes.fold(f64::INFINITY, f64::min),
-                _ => sizes.map(|x| x.powf(p)).sum::<f64>().powf(1.0 / p),
+                _ => total(sizes.map(|x| x.powf(p))).powf(1.0 / p),
             }
         };
         let half = matches!(dtype, DType::F16 | DType::BF16);
+        // The root has as many times the sum's error as its exponent says, 2 at most.
+        let ulps = if half { 16.0 } else { 64.0 } + 2.0 * of_sum(dtype, case.shape[axis]);
         // In half precision the sum of powers is rounded, and may be too large, before the root is taken.
         let too_large =
             |row: &[f64]| dtype == DType::F16 && row.iter().map(|x| x.abs().powf(p)).sum::<f64>() > 60000.0;
@@ -69,13 +72,7 @@ proptest! {
             norm(row)
         });
         if !large {
-            nearly(
-                "vector_norm",
-                &x.vector_norm(p, dim).unwrap(),
-                dtype,
-                &norms,
-                if half { 16.0 } else { 64.0 },
-            )?;
+            nearly("vector_norm", &x.vector_norm(p, dim).unwrap(), dtype, &norms, ulps)?;
         }
     }
 
@@ -84,24 +81,26 @@ proptest! {
         let (a, g, b, dtype) = (case.finite(), gamma.finite(), beta.finite(), case.dtype);
         let (x, gamma, beta) = (case.tensor(&a), gamma.tensor(&g), beta.tensor(&b));
         let (axis, len) = (a.shape.len() - 1, g.data.len());
+        // Numbers up to 64, four times the scale, that a root divides, which has half the error of the sum of squares.
+        let ulps = 2.0 * of_sum(dtype, len) + 32.0;
         let scaled = |row: &[f64], mean: f64, b: &dyn Fn(usize) -> f64| -> Vec<f64> {
-            let square = row.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / len as f64;
+            let square = total(row.iter().map(|x| (x - mean) * (x - mean))) / len as f64;
             row.iter()
                 .enumerate()
                 .map(|(i, x)| (x - mean) / (square + 0.5).sqrt() * g.data[i] + b(i))
                 .collect()
         };
-        let expected =
-            a.with_rows(axis, len, |row| scaled(row, row.iter().sum::<f64>() / len as f64, &|i| b.data[i]));
+        let expected = a
+            .with_rows(axis, len, |row| scaled(row, total(row.iter().copied()) / len as f64, &|i| b.data[i]));
         nearly_beside(
             "layer_norm",
             &x.layer_norm(&gamma, Some(&beta), 0.5).unwrap(),
             dtype,
             &expected,
-            (32.0, 16.0),
+            (ulps, 16.0),
         )?;
         let expected = a.with_rows(axis, len, |row| scaled(row, 0.0, &|_| 0.0));
-        nearly("rms_norm", &x.rms_norm(&gamma, 0.5).unwrap(), dtype, &expected, 32.0)?;
+        nearly("rms_norm", &x.rms_norm(&gamma, 0.5).unwrap(), dtype, &expected, ulps)?;
     }
 }
 
