@@ -77,6 +77,7 @@ def test_who_may_be_a_leaf() -> None:
         Tensor([1]).require_grad()
     assert not x.set_require_grad(False).is_tracked() and x.detach().is_require_grad()
     assert not (x * x).detach().is_tracked() and x.inner().autodiff().is_autodiff()
+    assert Tensor.from_inner(x.inner()).is_autodiff() and not Tensor.from_inner(x.inner()).is_tracked()
 
 
 def test_devices_are_equal_whether_they_do_autodiff_or_not() -> None:

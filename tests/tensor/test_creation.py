@@ -5,7 +5,7 @@ import pytest
 
 import burnpy as bp
 from burnpy import Device, Tensor
-from burnpy.errors import ArgumentError
+from burnpy.errors import ArgumentError, TensorError
 from burnpy.tensor import Distribution, activation, einsum
 
 
@@ -58,6 +58,43 @@ def test_the_same_seed_gives_the_same_numbers() -> None:
         Tensor.random((1,), Distribution.uniform(3.0, 2.0))
     with pytest.raises(TypeError, match="Distribution"):
         Tensor.random((1,), "normal")  # type: ignore[arg-type]
+
+
+def test_classes_are_drawn_by_their_weights_with_any_number_of_threads() -> None:
+    weights = Tensor([[0.0, 3.0, 1.0], [2.0, 0.0, 2.0]])
+    before, draws = bp.get_num_threads(), []
+    try:
+        for threads in (1, 2):
+            bp.set_num_threads(threads)
+            bp.manual_seed(3)
+            draws.append(weights.categorical(20_000).numpy())
+    finally:
+        bp.set_num_threads(before)
+    np.testing.assert_array_equal(draws[0], draws[1])
+    shares = np.stack([(draws[0] == i).mean(1) for i in range(3)], 1)
+    # Five standard deviations of a share of 20 000.
+    np.testing.assert_allclose(shares, [[0, 0.75, 0.25], [0.5, 0, 0.5]], atol=0.018)
+    assert draws[0].dtype == np.int32 and weights.detach().categorical(1).shape == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("weights", "num_samples", "message"),
+    [
+        ([0.5, 0.5], 0, "0 samples of 2 classes"),
+        ([[1.0], [0.0]], 1, "row 1 add up to 0"),
+        ([0.5, -1.0], 1, "class 1 of row 0 has the weight -1"),
+        ([float("nan"), 1.0], 1, "class 0 of row 0 has the weight NaN"),
+        ([float("inf"), 1.0], 1, "inf"),
+        ([], 1, "0 classes"),
+        (1.0, 1, "rank 0"),
+        ([1, 2], 1, "i32"),
+    ],
+)
+def test_weights_that_draw_no_class_are_refused(weights: object, num_samples: int, message: str) -> None:
+    with pytest.raises(TensorError, match=message):
+        Tensor(weights).categorical(num_samples)  # type: ignore[arg-type]
+    with pytest.raises(OverflowError):
+        Tensor([1.0]).categorical(-1)
 
 
 def test_activations_have_burns_defaults() -> None:

@@ -43,8 +43,8 @@ NO_OPERATIONS = {
     ),
     **dict.fromkeys(
         [
-            "autodiff", "without_autodiff", "inner", "detach", "is_autodiff", "is_tracked", "require_grad",
-            "set_require_grad", "is_require_grad", "backward", "grad", "grad_remove", "grad_replace",
+            "autodiff", "without_autodiff", "inner", "from_inner", "detach", "is_autodiff", "is_tracked",
+            "require_grad", "set_require_grad", "is_require_grad", "backward", "grad", "grad_remove", "grad_replace",
         ],
         "belongs to the graph: test_autodiff",
     ),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from burnpy import Tensor
+from burnpy.errors import ShapeError
 from burnpy.tensor import module
 
 IMAGE = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
@@ -43,6 +44,36 @@ def test_pools() -> None:
         4,
     )
     assert module.avg_pool3d(Tensor(np.ones((1, 1, 4, 4, 4))), 2).shape == (1, 1, 2, 2, 2)
+
+
+@pytest.mark.parametrize("padding", [0, 1])
+@pytest.mark.parametrize("dilation", [1, 2])
+@pytest.mark.parametrize("ceil_mode", [False, True])
+def test_a_pool_of_volumes_has_the_first_of_the_largest_elements(
+    padding: int, dilation: int, ceil_mode: bool
+) -> None:
+    data = np.random.default_rng(1).integers(0, 4, (2, 3, 5, 6, 7)).astype(np.float32)
+    x = Tensor(data).require_grad()
+    y = module.max_pool3d(x, (2, 3, 2), stride=2, padding=padding, dilation=dilation, ceil_mode=ceil_mode)
+    gradient = x.grad(y.backward())
+    assert gradient is not None
+    expected, share = np.full(y.shape, -np.inf, np.float32), np.zeros_like(data)
+    for plane in np.ndindex(2, 3):
+        for place in np.ndindex(y.shape[2:]):
+            taps = [
+                tuple(2 * i + dilation * tap - padding for i, tap in zip(place, taps, strict=True))
+                for taps in np.ndindex(2, 3, 2)
+            ]
+            inside = [t for t in taps if all(0 <= i < n for i, n in zip(t, data.shape[2:], strict=True))]
+            winner = max(inside, key=lambda t: data[plane + t])
+            expected[plane + place] = data[plane + winner]
+            share[plane + winner] += 1
+    np.testing.assert_array_equal(y.numpy(), expected)
+    np.testing.assert_array_equal(gradient.numpy(), share)
+    with pytest.raises(ShapeError, match="max_pool3d: expected a tensor of rank 5, got rank 4"):
+        module.max_pool3d(Tensor(IMAGE), 2)
+    with pytest.raises(ShapeError, match="max_pool3d"):
+        module.max_pool3d(x, 20)
 
 
 def test_sampling() -> None:

@@ -38,6 +38,7 @@ from burnpy._core import (
     max_pool1d_with_indices,
     max_pool2d,
     max_pool2d_with_indices,
+    max_pool3d,
     rms_norm,
     unfold4d,
 )
@@ -72,6 +73,7 @@ __all__ = [
     "max_pool1d_with_indices",
     "max_pool2d",
     "max_pool2d_with_indices",
+    "max_pool3d",
     "rms_norm",
     "unfold4d",
 ]

@@ -86,8 +86,8 @@ mod _core {
         conv_transpose3d, conv1d, conv2d, conv3d, count_hits, cross_entropy, ctc_loss, deform_conv2d,
         difference, difference_beyond, einsum, embedding, fold4d, get_num_threads, grid_sample_2d,
         interpolate, layer_norm, linear, manual_seed, max_pool1d, max_pool1d_with_indices, max_pool2d,
-        max_pool2d_with_indices, new_stream, plain_tensor, random_state, restore_tensor, rms_norm,
-        set_num_threads, set_own_random_state, set_random_state, set_recording, set_thread_share,
+        max_pool2d_with_indices, max_pool3d, new_stream, plain_tensor, random_state, restore_tensor,
+        rms_norm, set_num_threads, set_own_random_state, set_random_state, set_recording, set_thread_share,
         take_gradients, unfold4d,
     };
     #[pymodule_export]

@@ -50,6 +50,10 @@ def _dropped_or_scaled(x: Tensor) -> Tensor:
     return (y == 0.0).bool_or((y * 0.75 - x).abs() < 0.02)
 
 
+def _drawn_of_the_largest(weights: Tensor) -> Tensor:
+    return weights.mask_fill(weights < weights.max_dim(-1), 0.0).categorical(5)
+
+
 LIKE = [
     unary("zeros_like", np.zeros_like, gradient=False),
     unary("ones_like", np.ones_like, gradient=False),
@@ -131,6 +135,15 @@ RANDOM = [
         lambda x: x == x,
         lambda x: _in_unit_interval(Tensor.random_from(new_stream(), x.shape)),
         large=LARGE_ONE,
+    ),
+    Operation(
+        "categorical",
+        lambda x: np.repeat(np.argmax(x, -1)[..., None], 5, -1),
+        [(3,), (2, 4), (2, 3, 1), (0, 2)],
+        Drawn(low=0.2, high=2.0, distinct=True),
+        call=_drawn_of_the_largest,
+        gradient=False,
+        large=(300, 70),
     ),
     made("dropout", lambda x: x == x, _dropped_or_scaled, large=LARGE_ONE),
     unary("dropout", lambda x: x, args=(0.0,), note="none"),

@@ -235,11 +235,11 @@ def _pools() -> list[Operation]:
             ),
             Operation(f"module.adaptive_avg_pool{rank}d", _adaptive(2), shapes, args=(2,), large=large),
         ]
+        found.append(
+            Operation(f"module.max_pool{rank}d", pool(np.max, 2, 2), shapes, DISTINCT, args=(2,), large=large)
+        )
         if rank < 3:
-            found += [
-                Operation(
-                    f"module.max_pool{rank}d", pool(np.max, 2, 2), shapes, DISTINCT, args=(2,), large=large
-                ),
+            found.append(
                 Operation(
                     f"module.max_pool{rank}d_with_indices",
                     _max_with_indices(2, 2),
@@ -248,8 +248,8 @@ def _pools() -> list[Operation]:
                     args=(2,),
                     dtypes=["float64", "float32"],
                     large=large,
-                ),
-            ]
+                )
+            )
     return found
 
 

@@ -64,6 +64,12 @@ impl PyTensor {
         Self(self.0.autodiff())
     }
 
+    /// ``inner.autodiff()``.
+    #[staticmethod]
+    fn from_inner(inner: &Self) -> Self {
+        inner.autodiff()
+    }
+
     /// Gradients of the sum of all elements with respect to the leaves behind it. The graph is used up: a second call
     /// raises, and what it saved is freed even while outputs live.
     ///

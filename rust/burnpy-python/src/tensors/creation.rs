@@ -165,6 +165,14 @@ impl PyTensor {
         gate::tensor(py, self.0.num_elements(), || self.0.random_like(Drawn::or_default(distribution)))
     }
 
+    /// Classes drawn by weights, ``num_samples`` for each row of the last axis: ``(…, num_samples)`` of
+    /// ``(…, classes)``. A class comes as often as its weight, which is at least 0, is a part of the row's sum.
+    fn categorical(&self, py: Python<'_>, num_samples: usize) -> PyResult<Self> {
+        let rows = self.0.num_elements() / self.0.shape().last().map_or(1, |&classes| classes.max(1));
+        let work = rows.saturating_mul(num_samples).saturating_add(self.0.num_elements());
+        gate::tensor(py, work, || self.0.categorical(num_samples))
+    }
+
     /// With another axis at the end, 1 at the class that the integer names and 0 elsewhere.
     fn one_hot(&self, py: Python<'_>, num_classes: usize) -> PyResult<Self> {
         gate::tensor(py, self.0.num_elements().saturating_mul(num_classes), || self.0.one_hot(num_classes))

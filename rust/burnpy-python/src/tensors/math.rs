@@ -1,5 +1,6 @@
 //! Elementary functions, of each element.
 
+use burnpy_tensor::{DType, Kind};
 use pyo3::prelude::*;
 
 use super::gate;
@@ -93,26 +94,30 @@ impl PyTensor {
         })
     }
 
-    /// Floats: the same tensor; integers and booleans: as the device's dtype for floats.
+    /// Floats: the same tensor; quantized ones: f32; integers and booleans: as the device's dtype for floats.
     fn float(&self, py: Python<'_>) -> PyResult<Self> {
-        self.as_kind(py, burnpy_tensor::Kind::Float)
+        self.as_kind(py, Kind::Float)
     }
 
     /// Integers: the same tensor; floats truncate toward zero; as the device's dtype for integers.
     fn int(&self, py: Python<'_>) -> PyResult<Self> {
-        self.as_kind(py, burnpy_tensor::Kind::Int)
+        self.as_kind(py, Kind::Int)
     }
 
     /// Which elements are not 0.
     fn bool(&self, py: Python<'_>) -> PyResult<Self> {
-        self.as_kind(py, burnpy_tensor::Kind::Bool)
+        self.as_kind(py, Kind::Bool)
     }
 }
 
 impl PyTensor {
-    fn as_kind(&self, py: Python<'_>, kind: burnpy_tensor::Kind) -> PyResult<Self> {
+    fn as_kind(&self, py: Python<'_>, kind: Kind) -> PyResult<Self> {
         let tensor = &self.0;
-        let dtype = if tensor.kind() == kind { tensor.dtype() } else { super::device::default_dtype(kind) };
+        let dtype = match tensor.dtype() {
+            DType::QFloat(_) if kind == Kind::Float => DType::F32,
+            dtype if tensor.kind() == kind => dtype,
+            _ => super::device::default_dtype(kind),
+        };
         gate::tensor(py, tensor.num_elements(), || tensor.cast(dtype))
     }
 }

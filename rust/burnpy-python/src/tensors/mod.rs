@@ -59,5 +59,5 @@ pub(crate) use update_rule::{PyRuleState, PyUpdateRule};
 pub(crate) use windows::{
     adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d, avg_pool1d, avg_pool2d, avg_pool3d,
     conv_transpose1d, conv_transpose2d, conv_transpose3d, conv1d, conv2d, conv3d, deform_conv2d, fold4d,
-    max_pool1d, max_pool1d_with_indices, max_pool2d, max_pool2d_with_indices, unfold4d,
+    max_pool1d, max_pool1d_with_indices, max_pool2d, max_pool2d_with_indices, max_pool3d, unfold4d,
 };

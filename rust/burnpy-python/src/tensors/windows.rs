@@ -203,7 +203,7 @@ average_pools! {
 }
 
 macro_rules! maximum_pools {
-    ($($n:literal $pool:ident $with_indices:ident;)+) => {$(
+    ($($n:literal $pool:ident $($with_indices:ident)?;)+) => {$(
         /// Largest elements of windows. ``stride`` is the kernel's size by default.
         #[pyfunction]
         #[pyo3(signature = (x, kernel_size, *, stride=None, padding=Pads(Padding::Valid), dilation=Sizes([1; $n]), ceil_mode=false))]
@@ -223,7 +223,7 @@ macro_rules! maximum_pools {
             gate::tensor(py, x.num_elements(), || x.$pool(&options))
         }
 
-        /// Largest elements of windows, and where they are in their plane.
+        $(/// Largest elements of windows, and where they are in their plane.
         #[pyfunction]
         #[pyo3(signature = (x, kernel_size, *, stride=None, padding=Pads(Padding::Valid), dilation=Sizes([1; $n]), ceil_mode=false))]
         pub(crate) fn $with_indices(
@@ -241,13 +241,14 @@ macro_rules! maximum_pools {
             let options = MaxPoolOptions { kernel_size, stride, padding, dilation, ceil_mode };
             let (y, indices) = gate::run(py, x.num_elements(), || x.$with_indices(&options))?;
             Ok((PyTensor(y), PyTensor(indices)))
-        }
+        })?
     )+};
 }
 
 maximum_pools! {
     1 max_pool1d max_pool1d_with_indices;
     2 max_pool2d max_pool2d_with_indices;
+    3 max_pool3d;
 }
 
 /// Convolution whose windows are bent by ``offset``, and weighed by ``mask``.

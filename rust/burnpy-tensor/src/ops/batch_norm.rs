@@ -49,7 +49,7 @@ impl Tensor {
         })?;
         let [mean, variance] = statistics.expect("set with the output").map(|value| {
             let statistic = Self::from_parts(value, None, self.is_autodiff());
-            statistic.cast(self.dtype())
+            statistic.cast(output.dtype())
         });
         Ok((output, mean?, variance?))
     }

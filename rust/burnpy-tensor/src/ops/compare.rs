@@ -5,7 +5,7 @@ use burnpy_buffer::DType;
 use super::broadcast::{same_dtype, with_dense_order, zip_number, zip_with};
 use super::cast::cast_value;
 use super::elementwise::{Operation, all_numbers, no_arithmetic, only_floats};
-use super::half::is_half;
+use super::half::{is_half, plain_pair};
 use super::scalar::Scalar;
 use crate::element::{BOOL, wide};
 use crate::error::Result;
@@ -69,7 +69,7 @@ impl Tensor {
     /// # Errors
     /// `Shape` if the shapes do not broadcast, `DType` if the tensors are not of floats of one dtype.
     pub fn is_close(&self, other: &Self, rtol: f64, atol: f64) -> Result<Self> {
-        let (a, b) = (dequantized(self.value())?, dequantized(other.value())?);
+        let (a, b) = plain_pair(self.value(), other.value())?;
         same_dtype("is_close", &a, &b)?;
         let (a, b) = (widened(&a)?, widened(&b)?);
         let dtype = a.dtype();
@@ -113,10 +113,6 @@ impl Tensor {
     }
 }
 
-fn dequantized(value: &Value) -> Result<Value> {
-    if matches!(value.dtype(), DType::QFloat(_)) { cast_value(value, DType::F32) } else { Ok(value.clone()) }
-}
-
 fn widened(value: &Value) -> Result<Value> {
     if is_half(value.dtype()) { cast_value(value, DType::F32) } else { Ok(value.clone()) }
 }
@@ -135,9 +131,10 @@ fn comparable(operation: &'static str, dtype: DType) -> DType {
 }
 
 fn compare(operation: &'static str, a: &Value, b: &Value, op: impl Comparison) -> Result<Value> {
-    let dtype = comparable(operation, same_dtype(operation, a, b)?);
+    let (a, b) = plain_pair(a, b)?;
+    let dtype = comparable(operation, same_dtype(operation, &a, &b)?);
     let computed = computed(dtype);
-    let (a, b) = (cast_value(a, computed)?, cast_value(b, computed)?);
+    let (a, b) = (cast_value(&a, computed)?, cast_value(&b, computed)?);
     dispatch_wide!(computed, T => {
         zip_with::<T, u8>(operation, (&a, &b), BOOL, op)
     }, else => Err(no_arithmetic(operation, dtype)))

@@ -96,8 +96,8 @@ impl Tensor {
 
 /// The elements of one matrix in f32 or f64, and the dtype that results have.
 fn plain_matrix(operation: &'static str, x: &Tensor) -> Result<(burnpy_buffer::DType, Value)> {
-    let dtype = x.dtype();
-    let wide = if super::half::is_half(dtype) { x.cast(burnpy_buffer::DType::F32)? } else { x.clone() };
+    let dtype = super::half::number_dtype(x.dtype());
+    let wide = if super::half::is_half(x.dtype()) { x.cast(burnpy_buffer::DType::F32)? } else { x.clone() };
     if x.rank() != 2 {
         return Err(Error::shape(operation, format_args!("expected a matrix, got shape {:?}", x.shape())));
     }

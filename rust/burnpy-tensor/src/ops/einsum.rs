@@ -3,6 +3,7 @@
 use burnpy_buffer::Layout;
 
 use super::axis::axis;
+use super::views::movable;
 use crate::autodiff::record;
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;
@@ -230,7 +231,7 @@ impl Tensor {
         if first == second {
             return Err(Error::shape("diagonal", format_args!("axis {first} comes twice")));
         }
-        let value = diagonal_view(self.value(), first, second)?;
+        let value = diagonal_view(movable("diagonal", self)?.as_ref(), first, second)?;
         let shape = self.shape().to_vec();
         // The gradient lies on the diagonal of zeros.
         Ok(record("diagonal", [self], value, |_| {

@@ -3,9 +3,11 @@
 
 use burnpy_buffer::DType;
 
+use super::cast::cast_value;
 use crate::element::Kind;
 use crate::error::Result;
 use crate::tensor::Tensor;
+use crate::value::Value;
 
 /// Whether operations compute a dtype in f32.
 pub(crate) fn is_half(dtype: DType) -> bool {
@@ -19,27 +21,80 @@ pub(crate) fn via_f32<const N: usize>(
     run: impl FnOnce([&Tensor; N]) -> Result<Tensor>,
 ) -> Result<Tensor> {
     let dtypes = inputs.map(Tensor::dtype);
-    let mut plain = dtypes.into_iter().filter(|&dtype| is_plain_float(dtype));
-    let dtype = plain.next().unwrap_or(DType::F32);
-    if plain.any(|other| other != dtype) || !dtypes.into_iter().any(is_half) {
+    let has_half = dtypes.into_iter().any(is_half);
+    let Some(dtype) = has_half.then(|| joint_float(&dtypes)).flatten() else {
         return run(inputs);
+    };
+    let wide = if is_half(dtype) { DType::F32 } else { dtype };
+    let output = with_cast(inputs, is_half, wide, run)?;
+    if output.dtype() == wide { output.cast(dtype) } else { Ok(output) }
+}
+
+/// `run` on the numbers of the quantized tensors, in the dtype of the other floats; in f32 if there are none.
+pub(crate) fn dequantized<const N: usize>(
+    inputs: [&Tensor; N],
+    run: impl FnOnce([&Tensor; N]) -> Result<Tensor>,
+) -> Result<Tensor> {
+    let dtypes = inputs.map(Tensor::dtype);
+    let has_quantized = dtypes.into_iter().any(is_quantized);
+    match has_quantized.then(|| joint_float(&dtypes)).flatten() {
+        Some(dtype) => with_cast(inputs, is_quantized, dtype, run),
+        None => run(inputs),
     }
-    let mut wide: [Option<Tensor>; N] = [const { None }; N];
-    for (wide, input) in wide.iter_mut().zip(inputs) {
-        if is_half(input.dtype()) {
-            *wide = Some(input.cast(DType::F32)?);
+}
+
+/// [`dequantized`] of any number of tensors, where some are quantized.
+pub(crate) fn plain_all(tensors: &[&Tensor]) -> Result<Option<Vec<Tensor>>> {
+    if !tensors.iter().any(|tensor| is_quantized(tensor.dtype())) {
+        return Ok(None);
+    }
+    let dtypes: Vec<DType> = tensors.iter().map(|tensor| tensor.dtype()).collect();
+    let dtype = joint_float(&dtypes).unwrap_or(DType::F32);
+    let plain = |x: &&Tensor| if is_quantized(x.dtype()) { x.cast(dtype) } else { Ok((*x).clone()) };
+    tensors.iter().map(plain).collect::<Result<_>>().map(Some)
+}
+
+/// [`dequantized`] of two values.
+pub(crate) fn plain_pair(a: &Value, b: &Value) -> Result<(Value, Value)> {
+    let dtype = joint_float(&[a.dtype(), b.dtype()]).unwrap_or(DType::F32);
+    let plain = |x: &Value| if is_quantized(x.dtype()) { cast_value(x, dtype) } else { Ok(x.clone()) };
+    Ok((plain(a)?, plain(b)?))
+}
+
+/// The dtype that the numbers of a dtype are in: f32 of quantized ones.
+pub(crate) fn number_dtype(dtype: DType) -> DType {
+    if is_quantized(dtype) { DType::F32 } else { dtype }
+}
+
+/// The one dtype of the floats that are not quantized, f32 if there are none.
+fn joint_float(dtypes: &[DType]) -> Option<DType> {
+    let is_plain = |&dtype: &DType| Kind::of(dtype) == Kind::Float && !is_quantized(dtype);
+    let mut plain = dtypes.iter().copied().filter(is_plain);
+    let dtype = plain.next().unwrap_or(DType::F32);
+    plain.all(|other| other == dtype).then_some(dtype)
+}
+
+fn with_cast<const N: usize>(
+    inputs: [&Tensor; N],
+    chosen: fn(DType) -> bool,
+    to: DType,
+    run: impl FnOnce([&Tensor; N]) -> Result<Tensor>,
+) -> Result<Tensor> {
+    let mut casts: [Option<Tensor>; N] = [const { None }; N];
+    for (cast, input) in casts.iter_mut().zip(inputs) {
+        if chosen(input.dtype()) {
+            *cast = Some(input.cast(to)?);
         }
     }
     let mut i = 0;
-    let output = run(inputs.map(|input| {
+    run(inputs.map(|input| {
         i += 1;
-        wide[i - 1].as_ref().unwrap_or(input)
-    }))?;
-    if output.dtype() == DType::F32 { output.cast(dtype) } else { Ok(output) }
+        casts[i - 1].as_ref().unwrap_or(input)
+    }))
 }
 
-fn is_plain_float(dtype: DType) -> bool {
-    Kind::of(dtype) == Kind::Float && !matches!(dtype, DType::QFloat(_))
+pub(crate) fn is_quantized(dtype: DType) -> bool {
+    matches!(dtype, DType::QFloat(_))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::axis::axis;
 use super::broadcast::{Shape, same_dtype, sum_to};
+use super::half::plain_all;
 use super::slice::part_of_axis;
 use super::views::movable;
 use crate::autodiff::{Flow, record, record_many};
@@ -18,6 +19,9 @@ impl Tensor {
     /// # Errors
     /// `Argument` if there are none, `Shape` or `DType` if they do not fit.
     pub fn cat(tensors: &[&Self], dim: isize) -> Result<Self> {
+        if let Some(plain) = plain_all(tensors)? {
+            return Self::cat(&plain.iter().collect::<Vec<_>>(), dim);
+        }
         let first = tensors.first().ok_or_else(|| Error::argument("cat", "no tensors"))?;
         let axis = axis("cat", dim, first.rank())?;
         for (i, tensor) in tensors.iter().enumerate() {
@@ -31,9 +35,9 @@ impl Tensor {
                 return Err(Error::shape("cat", message));
             }
         }
-        let values = tensors.iter().map(|tensor| movable("cat", tensor)).collect::<Result<Vec<_>>>()?;
+        let values: Vec<&Value> = tensors.iter().map(|tensor| tensor.value()).collect();
         let sizes: Vec<usize> = values.iter().map(|value| value.shape()[axis]).collect();
-        let value = cat_values(&values.iter().map(AsRef::as_ref).collect::<Vec<_>>(), axis)?;
+        let value = cat_values(&values, axis)?;
         // each input's gradient is its part of dy
         Ok(record_many("cat", tensors, value, || {
             move |gradient: Value, flow: &mut Flow<'_>| {
@@ -53,6 +57,9 @@ impl Tensor {
     /// # Errors
     /// `Argument` if there are none, `Shape` or `DType` if they do not fit.
     pub fn stack(tensors: &[&Self], dim: isize) -> Result<Self> {
+        if let Some(plain) = plain_all(tensors)? {
+            return Self::stack(&plain.iter().collect::<Vec<_>>(), dim);
+        }
         let first = tensors.first().ok_or_else(|| Error::argument("stack", "no tensors"))?;
         if let Some(other) = tensors.iter().find(|tensor| tensor.shape() != first.shape()) {
             let message = format_args!("shapes {:?} and {:?} differ", first.shape(), other.shape());

@@ -1,6 +1,7 @@
 //! Norms and other small things about vectors and matrices.
 
 use super::axis::axis;
+use super::half::number_dtype;
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;
 use crate::value::Value;
@@ -15,7 +16,7 @@ impl Tensor {
         axis("vector_norm", dim, self.rank())?;
         match p {
             _ if p.is_nan() => Err(Error::argument("vector_norm", "p is NaN")),
-            0.0 => self.not_equal_scalar(0.0.into())?.cast(self.dtype())?.sum_dim(dim),
+            0.0 => self.not_equal_scalar(0.0.into())?.cast(number_dtype(self.dtype()))?.sum_dim(dim),
             1.0 => self.abs()?.sum_dim(dim),
             f64::INFINITY => self.abs()?.max_dim(dim),
             f64::NEG_INFINITY => self.abs()?.min_dim(dim),

@@ -3,6 +3,7 @@
 use burnpy_buffer::DType;
 
 use super::broadcast::{broadcast_shape, same_dtype, sum_to};
+use super::half::dequantized;
 use super::scalar::Scalar;
 use crate::autodiff::record;
 use crate::element::BOOL;
@@ -19,6 +20,10 @@ impl Tensor {
     /// # Errors
     /// `Shape` if the shapes do not broadcast, `DType` if the mask is not of booleans or the dtypes differ.
     pub fn mask_where(&self, mask: &Self, value: &Self) -> Result<Self> {
+        dequantized([self, value], |[x, value]| x.where_masked(mask, value))
+    }
+
+    fn where_masked(&self, mask: &Self, value: &Self) -> Result<Self> {
         let flags = mask_of("mask_where", mask)?;
         let chosen = choose_values("mask_where", flags, value.value(), self.value())?;
         let mask = spread("mask_where", flags, chosen.shape())?;
@@ -42,6 +47,10 @@ impl Tensor {
     /// `Shape` if the shapes do not broadcast, `DType` if the mask is not of booleans, or the number does not go with
     /// the dtype.
     pub fn mask_fill(&self, mask: &Self, number: Scalar) -> Result<Self> {
+        dequantized([self], |[x]| x.filled(mask, number))
+    }
+
+    fn filled(&self, mask: &Self, number: Scalar) -> Result<Self> {
         let flags = mask_of("mask_fill", mask)?;
         let shape = broadcast_shape("mask_fill", self.shape(), flags.shape())?;
         let mask = spread("mask_fill", flags, &shape)?;

@@ -69,6 +69,39 @@ impl Tensor {
     pub fn max_pool2d_with_indices(&self, options: &MaxPoolOptions<2>) -> Result<(Self, Self)> {
         pool("max_pool2d_with_indices", self, options)
     }
+
+    /// [`Tensor::max_pool1d`] of `[batch, channels, depth, height, width]`: of each plane, then along the depth.
+    ///
+    /// # Errors
+    /// As [`Tensor::max_pool1d`].
+    pub fn max_pool3d(&self, options: &MaxPoolOptions<3>) -> Result<Self> {
+        const OPERATION: &str = "max_pool3d";
+        let [depth, ..] = spatial::<3>(OPERATION, self.shape())?;
+        let (batch, channels) = (self.shape()[0], self.shape()[1]);
+        let in_plane = MaxPoolOptions {
+            kernel_size: last_two(options.kernel_size),
+            stride: last_two(options.stride),
+            padding: last_two(options.padding),
+            dilation: last_two(options.dilation),
+            ceil_mode: options.ceil_mode,
+        };
+        let along_depth = MaxPoolOptions {
+            kernel_size: [options.kernel_size[0], 1],
+            stride: [options.stride[0], 1],
+            padding: [options.padding[0], (0, 0)],
+            dilation: [options.dilation[0], 1],
+            ceil_mode: options.ceil_mode,
+        };
+        let (planes, _) = pool(OPERATION, &self.flatten(1, 2)?, &in_plane)?;
+        let (height, width) = (planes.shape()[2], planes.shape()[3]);
+        let columns = planes.with_shape(OPERATION, &[batch, channels, depth, height * width])?;
+        let (output, _) = pool(OPERATION, &columns, &along_depth)?;
+        output.with_shape(OPERATION, &[batch, channels, output.shape()[2], height, width])
+    }
+}
+
+fn last_two<T: Copy>([_, a, b]: [T; 3]) -> [T; 2] {
+    [a, b]
 }
 
 fn pool<const N: usize>(

@@ -2,9 +2,10 @@
 
 use burnpy_buffer::DType;
 
+use super::axis::INT;
 use super::cast::cast_value;
 use super::elementwise::only_floats;
-use super::half::via_f32;
+use super::half::{number_dtype, via_f32};
 use crate::autodiff::record;
 use crate::dispatch_float;
 use crate::element::{BOOL, Kind};
@@ -12,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::kernels::random::{
     Bernoulli, Integers, Normal, Uniform, blocks, drop_below, drop_below_assign, fill,
 };
+use crate::parallel;
 use crate::random::{self, Draw};
 use crate::tensor::Tensor;
 use crate::value::Value;
@@ -100,6 +102,49 @@ impl Tensor {
         .map(Self::from)
     }
 
+    /// Classes drawn by weights, `num_samples` for each row of the last axis: `[…, num_samples]` of `[…, classes]`. A
+    /// class comes as often as its weight is a part of the row's sum. The same state gives the same classes, with any
+    /// number of threads.
+    ///
+    /// Unlike Burn: rows that have no such parts are refused, and a class of weight 0 never comes.
+    ///
+    /// # Errors
+    /// `DType` if the weights are not floats, `Shape` without an axis, `Argument` for no samples, no classes, or a row
+    /// whose weights are not finite and at least 0, with a sum above 0.
+    ///
+    /// ```
+    /// use burnpy_tensor::{Tensor, Value};
+    /// let weights = Tensor::from(Value::from_slice(&[0f32, 5., 0., 0., 0., 2.], &[2, 3])?);
+    /// let drawn = weights.categorical(2)?;
+    /// assert_eq!((drawn.shape(), drawn.value().as_slice::<i32>()), (&[2, 2][..], Some(&[1, 1, 2, 2][..])));
+    /// # Ok::<(), burnpy_tensor::Error>(())
+    /// ```
+    pub fn categorical(&self, num_samples: usize) -> Result<Self> {
+        let Some((&classes, rows)) = self.shape().split_last() else {
+            return Err(Error::shape("categorical", "needs an axis of classes, got a tensor of rank 0"));
+        };
+        if self.kind() != Kind::Float {
+            return Err(only_floats("categorical", self.dtype()));
+        }
+        if num_samples == 0 || classes == 0 {
+            let message =
+                format_args!("{num_samples} samples of {classes} classes; needs one of each at least");
+            return Err(Error::argument("categorical", message));
+        }
+        let sums = running_sums(self.value(), classes)?;
+        let drawn = Self::random(&[rows, &[num_samples]].concat(), Distribution::Default, DType::F64)?;
+        let places = drawn.value().as_slice::<f64>().expect("new memory");
+        let value = Value::build_as(INT, drawn.shape(), |out: &mut [i32]| {
+            parallel::chunks_mut(out, SAMPLES, |i, out| {
+                for (at, out) in (i * SAMPLES..).zip(out) {
+                    let sums = &sums[at / num_samples * classes..][..classes];
+                    *out = class_at(places[at], sums) as i32;
+                }
+            });
+        })?;
+        Ok(Self::from_parts(value, None, self.is_autodiff()))
+    }
+
     /// Each element 0 with probability `prob`, else scaled by `1 / (1 - prob)`, as the generator draws.
     ///
     /// # Errors
@@ -121,7 +166,7 @@ impl Tensor {
             return Err(only_floats("dropout", self.dtype()));
         }
         if prob == 0.0 {
-            return Ok(self.clone());
+            return self.cast(number_dtype(self.dtype()));
         }
         let mask = Mask {
             draw,
@@ -135,6 +180,43 @@ impl Tensor {
             Ok(record("dropout", [x], value, |_| move |gradient| Ok([Some(mask.apply(gradient)?)])))
         })
     }
+}
+
+/// Samples of a task.
+const SAMPLES: usize = 4 << 10;
+
+/// The sums of each row's weights so far, in double precision.
+fn running_sums(weights: &Value, classes: usize) -> Result<Vec<f64>> {
+    let wide = cast_value(weights, DType::F64)?.contiguous();
+    let mut sums = wide.as_slice::<f64>().expect("contiguous").to_vec();
+    for (row, sums) in sums.chunks_exact_mut(classes).enumerate() {
+        let mut sum = 0.0;
+        for (class, at) in sums.iter_mut().enumerate() {
+            if !(*at >= 0.0 && at.is_finite()) {
+                let message = format_args!(
+                    "class {class} of row {row} has the weight {at}, not a finite one of at least 0"
+                );
+                return Err(Error::argument("categorical", message));
+            }
+            sum += *at;
+            *at = sum;
+        }
+        if !(sum > 0.0 && sum.is_finite()) {
+            return Err(Error::argument(
+                "categorical",
+                format_args!("the weights of row {row} add up to {sum}"),
+            ));
+        }
+    }
+    Ok(sums)
+}
+
+/// The class whose part of the sum a place in [0, 1) lies in.
+fn class_at(place: f64, sums: &[f64]) -> usize {
+    let total = sums[sums.len() - 1];
+    // A product that rounds up is still below the sum.
+    let place = (place * total).min(total.next_down());
+    sums.partition_point(|&sum| sum <= place)
 }
 
 #[derive(Clone, Copy)]
@@ -176,7 +258,7 @@ fn flags(draw: Draw, shape: &[usize], p: f64) -> Result<Value> {
 fn floats(draw: Draw, shape: &[usize], distribution: Distribution, dtype: DType) -> Result<Value> {
     let wide = match dtype {
         DType::F64 => DType::F64,
-        DType::QFloat(_) => return Err(Error::dtype("random", "not for quantized dtypes")),
+        DType::QFloat(_) => return Err(Error::dtype("random", "not for qfloat tensors")),
         _ => DType::F32,
     };
     // No more bits than the dtype has, else what is just below the bound would round up to it.
@@ -265,6 +347,52 @@ mod tests {
         }
         assert!(Tensor::random(&[2], Distribution::Normal(0.0, 1.0), BOOL).is_err());
         assert_eq!(Tensor::random(&[0, 3], Distribution::Default, DType::F32).unwrap().shape(), [0, 3]);
+    }
+
+    #[test]
+    fn classes_come_as_often_as_their_weights_say() {
+        let weights = Value::from_slice(&[0f32, 3.0, 0.0, 1.0, 0.0, 0.25, 0.25, 0.25, 0.25, 0.0], &[2, 5]);
+        let weights = Tensor::from(weights.unwrap());
+        let outer = random::set_own_state(Some(random::State::new(5)));
+        let drawn = weights.categorical(20_000).unwrap();
+        random::set_own_state(outer);
+        let drawn = drawn.value().as_slice::<i32>().unwrap().to_vec();
+        for (row, expected) in
+            drawn.chunks(20_000).zip([[0.0, 0.75, 0.0, 0.25, 0.0], [0.25, 0.25, 0.25, 0.25, 0.0]])
+        {
+            for (class, expected) in expected.into_iter().enumerate() {
+                let count = row.iter().filter(|&&drawn| drawn == class as i32).count();
+                // Five standard deviations of a share of 20 000 are 0.0177 at most; 0 is exact.
+                let off = (count as f64 / 2e4 - expected).abs();
+                assert!(off < 0.018 && (expected > 0.0 || count == 0), "{class} {count}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_place_falls_to_a_class_with_a_weight() {
+        let sums = [0.0, 0.5, 0.5, 2.0, 2.0];
+        assert_eq!(
+            [0.0, 0.249, 0.25, 0.99, 1f64.next_down()].map(|place| class_at(place, &sums)),
+            [1, 1, 3, 3, 3]
+        );
+        assert_eq!(class_at(1f64.next_down(), &[0.0, 5e-324, 5e-324]), 1);
+    }
+
+    #[test]
+    fn rows_that_no_class_can_be_drawn_from_are_refused() {
+        let row = |weights: &[f64]| Tensor::from(Value::from_slice(weights, &[weights.len()]).unwrap());
+        for bad in
+            [&[0.0, 0.0][..], &[1.0, -0.5], &[1.0, f64::NAN], &[f64::INFINITY], &[f64::MAX, f64::MAX], &[]]
+        {
+            assert!(row(bad).categorical(1).is_err(), "{bad:?}");
+        }
+        assert!(
+            row(&[1.0]).categorical(0).is_err()
+                && Tensor::ones(&[], DType::F32).unwrap().categorical(1).is_err()
+        );
+        assert!(Tensor::ones(&[2], DType::I32).unwrap().categorical(1).is_err());
+        assert_eq!(Tensor::ones(&[0, 2], DType::F32).unwrap().categorical(3).unwrap().shape(), [0, 3]);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use burnpy_buffer::{BasicIndex, DType, Layout, LayoutError, Selection};
 
 use super::axis::axis;
 use super::broadcast::{Shape, same_dtype};
+use super::half::dequantized;
 use super::scalar::Scalar;
 use super::views::movable;
 use crate::autodiff::{Flow, record, record_many};
@@ -103,20 +104,22 @@ impl Tensor {
     /// As [`Tensor::slice`]; `Shape` or `DType` if the values do not fit.
     pub fn slice_assign(&self, slices: &[Slice], values: &Self) -> Result<Self> {
         let spans = spans("slice_assign", self.shape(), slices)?;
-        same_dtype("slice_assign", self.value(), values.value())?;
         if !values.shape().iter().eq(spans.iter().map(|span| &span.count)) {
             let (found, wanted) = (values.shape(), counts(&spans));
             let message = format_args!("values of shape {found:?} for a part of shape {wanted:?}");
             return Err(Error::shape("slice_assign", message));
         }
-        let value = with_part(movable("slice_assign", self)?.as_ref(), &spans, values.value())?;
-        // dx = dy outside of the part, 0 in it; dvalues = dy in the part
-        Ok(record("slice_assign", [self, values], value, |needs| {
-            move |gradient: Value| {
-                let dx = needs[0].then(|| filled_part(&gradient, &spans, Scalar::Int(0))).transpose()?;
-                Ok([dx, needs[1].then(|| part(&gradient, &spans))])
-            }
-        }))
+        dequantized([self, values], |[x, values]| {
+            same_dtype("slice_assign", x.value(), values.value())?;
+            let value = with_part(x.value(), &spans, values.value())?;
+            // dx = dy outside of the part, 0 in it; dvalues = dy in the part
+            Ok(record("slice_assign", [x, values], value, |needs| {
+                move |gradient: Value| {
+                    let dx = needs[0].then(|| filled_part(&gradient, &spans, Scalar::Int(0))).transpose()?;
+                    Ok([dx, needs[1].then(|| part(&gradient, &spans))])
+                }
+            }))
+        })
     }
 
     /// The tensor with all of a part of it replaced by a number.

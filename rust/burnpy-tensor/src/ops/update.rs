@@ -4,7 +4,7 @@ use burnpy_buffer::DType;
 
 use super::axis::{Indices, axis};
 use super::broadcast::{Shape, same_dtype};
-use super::half::via_f32;
+use super::half::{dequantized, via_f32};
 use super::index::{Pick, checked_places, coordinates, picked_values};
 use crate::autodiff::record;
 use crate::element::{BOOL, Element};
@@ -99,11 +99,16 @@ impl Tensor {
         values: &Self,
         update: IndexingUpdateOp,
     ) -> Result<Self> {
-        same_dtype(operation, self.value(), values.value())?;
-        if update == IndexingUpdateOp::Assign && !matches!(self.dtype(), DType::QFloat(_)) {
-            return changed_wide(operation, self, values, pick, at, update);
+        let run = |[x, values]: [&Self; 2]| {
+            same_dtype(operation, x.value(), values.value())?;
+            changed_wide(operation, x, values, pick, at, update)
+        };
+        // What is assigned is not rounded.
+        if update == IndexingUpdateOp::Assign {
+            dequantized([self, values], run)
+        } else {
+            via_f32([self, values], run)
         }
-        via_f32([self, values], |[x, values]| changed_wide(operation, x, values, pick, at, update))
     }
 }
 

@@ -12,7 +12,7 @@ use crate::kernels::reduce::{Largest, Max, Min, Smallest, arg_axis};
 use crate::ops::broadcast::Shape;
 use crate::ops::cast::cast_value;
 use crate::ops::elementwise::map_numbers;
-use crate::ops::half::via_f32;
+use crate::ops::half::{number_dtype, via_f32};
 use crate::ops::{INT, axis};
 use crate::tensor::Tensor;
 use crate::value::Value;
@@ -204,7 +204,8 @@ fn ordered(operation: &'static str, x: &Value, extreme: Extreme) -> Result<Value
 fn argument(operation: &'static str, x: &Tensor, dim: isize, extreme: Extreme) -> Result<Tensor> {
     let axis = axis::axis(operation, dim, x.rank())?;
     let reduced = Reduced::over(x.value(), vec![axis]).needs_elements(operation, x.value())?;
-    let indices = indices(&ordered(operation, x.value(), extreme)?, axis, extreme);
+    let numbers = cast_value(x.value(), number_dtype(x.dtype()))?;
+    let indices = indices(&ordered(operation, &numbers, extreme)?, axis, extreme);
     let value = Value::from_slice(&indices, &reduced.kept)?;
     Ok(Tensor::from_parts(cast_value(&value, INT)?, None, x.is_autodiff()))
 }
