@@ -23,6 +23,7 @@ mod header;
 mod import;
 mod index;
 mod jaro;
+mod number_text;
 mod open;
 mod pattern;
 mod pickle_data;
@@ -64,6 +65,8 @@ mod _core {
     use super::header::PyHeader;
     #[pymodule_export]
     use super::jaro::{closest, jaro};
+    #[pymodule_export]
+    use super::number_text::plain_float;
     #[pymodule_export]
     use super::pattern::{PyRegex, replace_names};
     #[pymodule_export]

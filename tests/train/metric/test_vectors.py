@@ -8,6 +8,7 @@ import pytest
 
 from burnpy import Tensor
 from burnpy.errors import ArgumentError, ConfigError, ShapeError
+from burnpy.tensor.hits import count_hits
 from burnpy.train import metric as m
 
 MICRO, MACRO = m.ClassReduction.Micro, m.ClassReduction.Macro
@@ -546,3 +547,20 @@ def test_the_correlation_of_several_classes() -> None:
     assert result(metric, ([[0.9, 0.1]] * 3, hot([0, 1, 0], 2))) == 0  # one class alone was predicted
     attributes = metric.attributes()
     assert attributes is not None and attributes.unit is None and attributes.higher_is_better
+
+
+@pytest.mark.parametrize("scores", ["f32", "f64", "bf16"])
+@pytest.mark.parametrize("classes", ["i64", "i32", "u8"])
+def test_hits_are_the_first_of_the_best_and_nan_is_best(scores: str, classes: str) -> None:
+    nan = math.nan
+    rows = [[1.0, 3.0, 3.0], [nan, 9.0, nan], [2.0, nan, 5.0], [-1.0, -1.0, -2.0], [0.0, 1.0, 2.0]]
+    outputs, right = Tensor(rows).cast(scores), [1, 0, 1, 0, 2]
+    targets = Tensor(right).cast(classes)
+    assert count_hits(outputs, targets) == (5, 5)
+    # The same numbers, not in order.
+    turned = outputs.transpose().contiguous().transpose()
+    assert count_hits(turned, targets) == (5, 5)
+    for row, best in enumerate(right):
+        wrong = [*right[:row], (best + 1) % 3, *right[row + 1 :]]
+        assert count_hits(outputs, Tensor(wrong).cast(classes)) == (4, 5)
+    assert count_hits(Tensor(rows)[:0], targets[:0]) == (0, 0)

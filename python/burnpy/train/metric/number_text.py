@@ -3,24 +3,10 @@
 from __future__ import annotations
 
 import math
-from decimal import Decimal
+
+from burnpy.tensor.text import plain_float
 
 __all__ = ["debug_float", "format_float", "plain_float"]
-
-
-def plain_float(value: float) -> str:
-    """The shortest digits that give the number back, never with an exponent: the form of metric files.
-
-    Example:
-        >>> plain_float(50.0), plain_float(1e-7), plain_float(1e21), plain_float(float("nan"))
-        ('50', '0.0000001', '1000000000000000000000', 'NaN')
-    """
-    text = repr(float(value))
-    if text.endswith(".0"):
-        return text[:-2]
-    if "e" in text:
-        return format(Decimal(text), "f")
-    return text if "n" not in text else _non_finite(value)
 
 
 def debug_float(value: float) -> str:
