@@ -1,6 +1,8 @@
 //! Maxima of windows, in planes or with channels last.
 //!
-//! With channels last, all channels of a pixel are worked on at once; in planes, one window after the other.
+//! With channels last, all channels of a pixel are worked on at once; in planes, one tap of all windows of a row.
+
+use std::hint::select_unpredictable;
 
 use super::number::Number;
 use super::resample::Taps;
@@ -36,6 +38,14 @@ impl PoolAxis {
                 .collect::<Vec<_>>()
         })
     }
+
+    /// The first output whose tap `k` is in the input, and the one after the last.
+    fn outputs_of(&self, k: usize) -> (usize, usize) {
+        let tap = k * self.dilation;
+        let first = self.pad.saturating_sub(tap).div_ceil(self.stride);
+        let end = (self.input + self.pad).saturating_sub(tap).div_ceil(self.stride).min(self.output);
+        (first, end)
+    }
 }
 
 /// The index of a window that reads no input.
@@ -64,8 +74,7 @@ pub fn max_pool<T: Number>(axes: [PoolAxis; 2], lanes: usize, x: &[T], out: &mut
             if lanes > 1 {
                 dispatch(ByChannel { width: axes[1].input, reads, lanes, x, o, out, indices });
             } else {
-                let (heights, widths) = (reads[0].of(o), &reads[1]);
-                dispatch(ByPixel { width: axes[1].input, heights, widths, x, out, indices });
+                dispatch(ByTap { axis: axes[1], heights: reads[0].of(o), x, out, indices });
             }
         }
     });
@@ -126,7 +135,7 @@ fn rows_of_task(work: usize) -> usize {
 /// Whether `x` replaces `best`.
 #[inline(always)]
 fn wins<T: Number>(x: T, best: T, index: i32) -> bool {
-    x > best || x.is_nan() || index == NONE
+    (x > best) | x.is_nan() | (index == NONE)
 }
 
 /// A row of outputs, `lanes` channels at a time.
@@ -164,35 +173,54 @@ impl<T: Number> Kernel for ByChannel<'_, T> {
     }
 }
 
-/// A row of outputs, one after the other.
-struct ByPixel<'a, T> {
-    width: usize,
+/// A row of outputs, a tap of all of them after the other.
+struct ByTap<'a, T> {
+    axis: PoolAxis,
     /// The rows that are read.
     heights: &'a [(usize, f64)],
-    widths: &'a Taps,
     x: &'a [T],
     out: &'a mut [T],
     indices: &'a mut [i32],
 }
 
-impl<T: Number> Kernel for ByPixel<'_, T> {
+/// Outputs that a tap is brought together for.
+const BLOCK: usize = 64;
+
+impl<T: Number> Kernel for ByTap<'_, T> {
     type Output = ();
     const COPIES: Copies = T::COPIES.at_most_two();
 
     #[inline(always)]
     fn run<A: Arch>(self) {
-        let Self { width, heights, widths, x, out, indices } = self;
-        for (o, (out, index)) in out.iter_mut().zip(indices).enumerate() {
-            let (mut best, mut best_at) = (*out, *index);
-            for &(h, _) in heights {
-                for &(w, _) in widths.of(o) {
-                    let at = h * width + w;
-                    let wins = wins(x[at], best, best_at);
-                    best = if wins { x[at] } else { best };
-                    best_at = if wins { at as i32 } else { best_at };
+        let Self { axis, heights, x, out, indices } = self;
+        let mut taps = [T::ZERO; BLOCK];
+        for &(h, _) in heights {
+            let row = &x[h * axis.input..][..axis.input];
+            for k in 0..axis.kernel {
+                let (first, end) = axis.outputs_of(k);
+                for from in (first..end).step_by(BLOCK) {
+                    let to = (from + BLOCK).min(end);
+                    let taps = &mut taps[..to - from];
+                    let start = from * axis.stride + k * axis.dilation - axis.pad;
+                    let mut at = start;
+                    for tap in &mut *taps {
+                        *tap = row[at];
+                        at += axis.stride;
+                    }
+                    let both = out[from..to].iter_mut().zip(&mut indices[from..to]);
+                    let (start, stride) = ((h * axis.input + start) as i32, axis.stride as i32);
+                    for (i, ((out, index), &x)) in both.zip(&*taps).enumerate() {
+                        let (best, best_at) = (*out, *index);
+                        let wins = wins(x, best, best_at);
+                        *out = select_unpredictable(wins, x, best);
+                        *index = select_unpredictable(
+                            wins,
+                            start.wrapping_add(stride.wrapping_mul(i as i32)),
+                            best_at,
+                        );
+                    }
                 }
             }
-            (*out, *index) = (best, best_at);
         }
     }
 }

@@ -107,15 +107,26 @@ impl<T: ConvElement, W: Fn(f64) -> T> Kernel for Rows<'_, T, W> {
     #[inline(always)]
     fn run<A: Arch>(self) {
         let Self { taps, weight, inputs, inner, x, first, out } = self;
-        for (row, out) in (first..).zip(out.chunks_exact_mut(inner)) {
-            let (outer, o) = (row / taps.outputs(), row % taps.outputs());
+        let (mut outer, mut o) = (first / taps.outputs(), first % taps.outputs());
+        for out in out.chunks_exact_mut(inner) {
             let x = &x[outer * inputs * inner..][..inputs * inner];
-            out.fill(T::ZERO);
-            for &(i, tap) in taps.of(o) {
-                let tap = weight(tap);
-                for (out, &x) in out.iter_mut().zip(&x[i * inner..][..inner]) {
-                    *out = x.fma::<A>(tap, *out);
+            if let [out] = out {
+                *out = T::ZERO;
+                for &(i, tap) in taps.of(o) {
+                    *out = x[i].fma::<A>(weight(tap), *out);
                 }
+            } else {
+                out.fill(T::ZERO);
+                for &(i, tap) in taps.of(o) {
+                    let tap = weight(tap);
+                    for (out, &x) in out.iter_mut().zip(&x[i * inner..][..inner]) {
+                        *out = x.fma::<A>(tap, *out);
+                    }
+                }
+            }
+            o += 1;
+            if o == taps.outputs() {
+                (outer, o) = (outer + 1, 0);
             }
         }
     }

@@ -1,5 +1,7 @@
 //! One of two elements, as a mask says.
 
+use std::hint::select_unpredictable;
+
 use super::simd::Plain;
 use crate::parallel;
 use crate::simd::{Arch, Copies, Kernel, dispatch};
@@ -45,7 +47,8 @@ impl<T: Plain> Kernel for Choose<'_, T> {
     fn run<A: Arch>(self) {
         let sources = self.mask.iter().zip(self.yes).zip(self.no);
         for (out, ((&mask, &yes), &no)) in self.out.iter_mut().zip(sources) {
-            *out = if mask != 0 { yes } else { no };
+            // A branch would be guessed wrong at every other element.
+            *out = select_unpredictable(mask != 0, yes, no);
         }
     }
 }
@@ -64,7 +67,7 @@ impl<T: Plain> Kernel for FillWhere<'_, T> {
     #[inline(always)]
     fn run<A: Arch>(self) {
         for (x, &mask) in self.x.iter_mut().zip(self.mask) {
-            *x = if (mask != 0) == self.when { self.number } else { *x };
+            *x = select_unpredictable((mask != 0) == self.when, self.number, *x);
         }
     }
 }

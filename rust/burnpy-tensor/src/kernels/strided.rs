@@ -3,6 +3,7 @@
 use burnpy_buffer::Layout;
 
 use super::join::copy_run;
+use super::simd::Plain;
 use super::transpose::Transposed;
 use crate::parallel;
 
@@ -14,7 +15,7 @@ const CHUNK: usize = 64 << 10;
 ///
 /// # Panics
 /// If `out` does not have as many elements, or the block is too short.
-pub fn copy_strided<T: Copy + Send + Sync>(block: &[T], layout: &Layout, out: &mut [T]) {
+pub fn copy_strided<T: Plain>(block: &[T], layout: &Layout, out: &mut [T]) {
     assert_eq!(out.len(), layout.num_elements());
     let axes = layout.merged();
     if out.is_empty() {
@@ -42,6 +43,10 @@ fn copy_row<T: Copy>(block: &[T], from: usize, stride: isize, out: &mut [T]) {
     match stride {
         1 => copy_run(&block[from..], out),
         0 => out.fill(block[from]),
+        -1 => {
+            let run = &block[from + 1 - out.len()..=from];
+            out.iter_mut().zip(run.iter().rev()).for_each(|(slot, &x)| *slot = x);
+        }
         _ => {
             let mut at = from as isize;
             for slot in out {
@@ -126,6 +131,41 @@ mod tests {
                         assert_eq!(found, x[place.position()], "{shape:?} {order:?}");
                         place.advance();
                     }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn any_element_is_turned_and_reversed() {
+        fn check<T: Plain + PartialEq + std::fmt::Debug>(number: impl Fn(u8) -> T) {
+            let x: Vec<T> = (0..20 * 37).map(|i| number((i % 251) as u8)).collect();
+            let layout = Layout::contiguous([20, 37]).unwrap();
+            let (mut turned, mut back) = (x.clone(), x.clone());
+            copy_strided(&x, &layout.permuted(&[1, 0]), &mut turned);
+            copy_strided(&x, &layout.flipped(1), &mut back);
+            for (i, &x) in x.iter().enumerate() {
+                let (r, c) = (i / 37, i % 37);
+                assert_eq!((turned[c * 20 + r], back[r * 37 + 36 - c]), (x, x));
+            }
+        }
+        check(|i| i);
+        check(u16::from);
+        check(u32::from);
+        check(f32::from);
+        check(u64::from);
+    }
+
+    #[test]
+    fn rows_are_copied_to_any_distance() {
+        let x: Vec<u8> = (0..40_000usize).map(|i| (i % 251) as u8).collect();
+        for len in [1, 9, 31, 256, 257, 4000] {
+            for from in [0, 1, 3, 100, 255, 256] {
+                for to in [0, 1, 4, 4095, 4096, 4097] {
+                    let mut out = vec![0; 10_000];
+                    crate::kernels::join::copy_run(&x[from..], &mut out[to..to + len]);
+                    assert_eq!(out[to..to + len], x[from..from + len]);
+                    assert!(out[..to].iter().chain(&out[to + len..]).all(|&byte| byte == 0));
                 }
             }
         }

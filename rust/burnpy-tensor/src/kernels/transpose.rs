@@ -1,5 +1,6 @@
 //! Copies in which another axis than the last one lies together in memory.
 
+use super::simd::{Plain, SQUARE as SIDE, turn_square};
 use super::strided::Odometer;
 use crate::parallel;
 use crate::simd::{Arch, Copies, Kernel, dispatch};
@@ -9,9 +10,6 @@ const CHUNK: usize = 64 << 10;
 
 /// Side of a tile: its lines, of input and output, stay in the first cache.
 const TILE: usize = 32;
-
-/// Side of a block that is turned in registers.
-const SIDE: usize = 8;
 
 type Axis = (usize, isize);
 
@@ -37,7 +35,7 @@ impl<'a> Transposed<'a> {
     }
 
     /// Writes the elements in order.
-    pub(super) fn copy<T: Copy + Send + Sync>(&self, block: &[T], out: &mut [T]) {
+    pub(super) fn copy<T: Plain>(&self, block: &[T], out: &mut [T]) {
         let count = |axes: &[Axis]| axes.iter().map(|&(size, _)| size).product::<usize>();
         let (leads, mids) = (count(self.lead), count(self.mid));
         let row = mids * self.along;
@@ -59,7 +57,7 @@ impl<'a> Transposed<'a> {
     }
 
     /// `across` elements from `from` on, and all that belongs to them.
-    fn turn<T: Copy + Send + Sync>(&self, block: &[T], from: usize, across: usize, out: &mut [T]) {
+    fn turn<T: Plain>(&self, block: &[T], from: usize, across: usize, out: &mut [T]) {
         let mids = out.len() / (across * self.along);
         let mut mid = Odometer::new(self.mid, from, 0);
         for m in 0..mids {
@@ -86,7 +84,7 @@ struct Matrix<'a, T> {
     shape: (usize, usize),
 }
 
-impl<T: Copy + Send + Sync> Kernel for Matrix<'_, T> {
+impl<T: Plain> Kernel for Matrix<'_, T> {
     type Output = ();
     const COPIES: Copies = Copies::Two;
 
@@ -101,7 +99,7 @@ impl<T: Copy + Send + Sync> Kernel for Matrix<'_, T> {
     }
 }
 
-impl<T: Copy + Send + Sync> Matrix<'_, T> {
+impl<T: Plain> Matrix<'_, T> {
     #[inline(always)]
     fn at(&self, r: usize, c: usize) -> usize {
         (self.from as isize + r as isize * self.x_stride) as usize + c
@@ -121,14 +119,8 @@ impl<T: Copy + Send + Sync> Matrix<'_, T> {
 
     #[inline(always)]
     fn square(&mut self, r: usize, c: usize) {
-        let mut square = [[self.x[self.at(r, c)]; SIDE]; SIDE];
-        for (i, row) in square.iter_mut().enumerate() {
-            row.copy_from_slice(&self.x[self.at(r + i, c)..][..SIDE]);
-        }
-        let columns: [[T; SIDE]; SIDE] = std::array::from_fn(|i| std::array::from_fn(|j| square[j][i]));
-        for (i, column) in columns.iter().enumerate() {
-            self.out[(c + i) * self.out_stride + r..][..SIDE].copy_from_slice(column);
-        }
+        let from = self.at(r, c);
+        turn_square((self.x, from, self.x_stride), &mut self.out[c * self.out_stride + r..], self.out_stride);
     }
 
     #[inline(always)]

@@ -179,6 +179,7 @@ fn divided(operation: &'static str, value: &Value, divisors: &[Vec<usize>]) -> R
     });
     let quotient = dispatch_float!(value.dtype(), T => {
         let x = value.as_slice::<T>().expect("contiguous");
+        let pixels: Vec<T> = pixels.into_iter().map(|divisor| divisor as T).collect();
         Value::build_as(value.dtype(), value.shape(), |out: &mut [T]| {
             let plane = pixels.len() * lanes;
             if out.is_empty() {
@@ -187,9 +188,16 @@ fn divided(operation: &'static str, value: &Value, divisors: &[Vec<usize>]) -> R
             let planes = (64 << 10) / plane + 1;
             parallel::chunks_mut(out, planes * plane, |i, out| {
                 let x = &x[i * planes * plane..];
-                let both = out.chunks_exact_mut(lanes).zip(x.chunks_exact(lanes));
-                for ((out, x), &divisor) in both.zip(pixels.iter().cycle()) {
-                    out.iter_mut().zip(x).for_each(|(out, &x)| *out = x / divisor as T);
+                for (out, x) in out.chunks_exact_mut(plane).zip(x.chunks_exact(plane)) {
+                    if lanes == 1 {
+                        let both = out.iter_mut().zip(x);
+                        both.zip(&pixels).for_each(|((out, &x), &divisor)| *out = x / divisor);
+                        continue;
+                    }
+                    let both = out.chunks_exact_mut(lanes).zip(x.chunks_exact(lanes));
+                    for ((out, x), &divisor) in both.zip(&pixels) {
+                        out.iter_mut().zip(x).for_each(|(out, &x)| *out = x / divisor);
+                    }
                 }
             });
         })

@@ -1,6 +1,9 @@
 //! One element type to another.
 
+use std::hint::select_unpredictable;
+
 use burnpy_buffer::{DType, Pod};
+use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 
 use super::quantized::dequantize;
@@ -8,7 +11,9 @@ use crate::autodiff::record;
 use crate::dispatch_stored;
 use crate::element::{BOOL, Element, Kind};
 use crate::error::{Error, Result};
+use crate::kernels::simd::Plain;
 use crate::parallel;
+use crate::simd::{Arch, Copies, Kernel, dispatch};
 use crate::tensor::Tensor;
 use crate::value::Value;
 
@@ -65,9 +70,11 @@ pub(crate) fn cast_value(value: &Value, dtype: DType) -> Result<Value> {
 
 /// The casts that training and data are full of, each in one loop. Any pair of its own would be two hundred loops.
 fn common(value: &Value, dtype: DType) -> Option<Result<Value>> {
+    // Booleans are bytes of 0 and 1.
+    let from = if value.dtype() == BOOL { DType::U8 } else { value.dtype() };
     macro_rules! pairs {
         ($($from:ident $T:ty => $to:ident $R:ty: $f:expr;)*) => {
-            match (value.dtype(), dtype) {
+            match (from, dtype) {
                 $((DType::$from, DType::$to) => {
                     let x = value.as_slice::<$T>().expect("contiguous");
                     Some(Value::build_as(dtype, value.shape(), |out: &mut [$R]| convert(x, out, $f)))
@@ -77,18 +84,19 @@ fn common(value: &Value, dtype: DType) -> Option<Result<Value>> {
         };
     }
     pairs! {
-        F16 f16 => F32 f32: f16::to_f32;
-        F32 f32 => F16 f16: f16::from_f32;
-        BF16 bf16 => F32 f32: bf16::to_f32;
-        F32 f32 => BF16 bf16: bf16::from_f32;
-        F64 f64 => F32 f32: |x| x as f32;
-        F32 f32 => F64 f64: f64::from;
-        U8 u8 => F32 f32: f32::from;
-        I32 i32 => F32 f32: |x| x as f32;
-        I64 i64 => F32 f32: |x| x as f32;
-        I64 i64 => I32 i32: |x| x as i32;
-        I32 i32 => I64 i64: i64::from;
-        U8 u8 => I32 i32: i32::from;
+        F16 f16 => F32 f32: HalfFloatSliceExt::convert_to_f32_slice;
+        F32 f32 => F16 f16: |x, out| out.convert_from_f32_slice(x);
+        BF16 bf16 => F32 f32: |x, out| dispatch(Each { x, out, f: bf16::to_f32 });
+        F32 f32 => BF16 bf16: |x, out| dispatch(Each { x, out, f: to_bf16 });
+        F64 f64 => F32 f32: each(|x| x as f32);
+        F32 f32 => F64 f64: each(f64::from);
+        U8 u8 => F32 f32: each(f32::from);
+        I32 i32 => F32 f32: each(|x| x as f32);
+        I64 i64 => F32 f32: each(|x| x as f32);
+        F32 f32 => I32 i32: each(|x| x as i32);
+        I64 i64 => I32 i32: each(|x| x as i32);
+        I32 i32 => I64 i64: each(i64::from);
+        U8 u8 => I32 i32: each(i32::from);
     }
 }
 
@@ -128,10 +136,41 @@ fn through<W: Copy + Default, R: Pod>(
     });
 }
 
-fn convert<T: Pod, R: Pod>(x: &[T], out: &mut [R], f: impl Fn(T) -> R + Copy + Send + Sync) {
-    parallel::chunks_mut(out, CHUNK, |i, part| {
-        part.iter_mut().zip(&x[i * CHUNK..]).for_each(|(out, &x)| *out = f(x));
-    });
+fn each<T: Plain, R: Plain>(
+    f: impl Fn(T) -> R + Copy + Send + Sync,
+) -> impl Fn(&[T], &mut [R]) + Copy + Send + Sync {
+    move |x, out| out.iter_mut().zip(x).for_each(|(out, &x)| *out = f(x))
+}
+
+/// [`each`] with the instructions at hand.
+struct Each<'a, T, R, F> {
+    x: &'a [T],
+    out: &'a mut [R],
+    f: F,
+}
+
+impl<T: Plain, R: Plain, F: Fn(T) -> R> Kernel for Each<'_, T, R, F> {
+    type Output = ();
+    const COPIES: Copies = Copies::Two;
+
+    #[inline(always)]
+    fn run<A: Arch>(self) {
+        for (out, &x) in self.out.iter_mut().zip(self.x) {
+            *out = (self.f)(x);
+        }
+    }
+}
+
+/// [`bf16::from_f32`] without branches: to nearest, ties to even; NaN stays one.
+#[inline(always)]
+fn to_bf16(x: f32) -> bf16 {
+    let bits = x.to_bits();
+    let rounded = bits.wrapping_add(0x7FFF + (bits >> 16 & 1)) >> 16;
+    bf16::from_bits(select_unpredictable(x.is_nan(), bits >> 16 | 0x40, rounded) as u16)
+}
+
+fn convert<T: Plain, R: Plain>(x: &[T], out: &mut [R], f: impl Fn(&[T], &mut [R]) + Copy + Send + Sync) {
+    parallel::chunks_mut(out, CHUNK, |i, out| f(&x[i * CHUNK..][..out.len()], out));
 }
 
 #[cfg(test)]
@@ -172,6 +211,27 @@ mod tests {
             Value::full(&[1], y, DType::BF16).unwrap().as_slice(),
             Some(&brains.as_slice::<bf16>().unwrap()[1..])
         );
+    }
+
+    #[test]
+    fn short_forms_are_those_of_the_crate() {
+        let special =
+            [0, 1, 0x7FFF, 0x8000, 0x8001, 0x1_8000, 0x3F80_8000, 0x3F81_8000, 0x7F7F_FFFF, 0x7F80_0000];
+        let nans = [0x7F80_0001, 0x7FC0_0000, 0x7FFF_FFFF];
+        let bits = special.into_iter().chain(nans).chain((0..1 << 12).map(|i| i * 0x000F_F1FD));
+        let x: Vec<f32> = bits.flat_map(|bits: u32| [bits, bits | 1 << 31]).map(f32::from_bits).collect();
+        let value = Value::from_slice(&x, &[x.len()]).unwrap();
+        let (f, b) = (cast_value(&value, DType::F16).unwrap(), cast_value(&value, DType::BF16).unwrap());
+        let (f, b) = (f.as_slice::<f16>().unwrap(), b.as_slice::<bf16>().unwrap());
+        for (i, &x) in x.iter().enumerate() {
+            assert_eq!(b[i].to_bits(), bf16::from_f32(x).to_bits(), "{:08x}", x.to_bits());
+            assert_eq!(f[i].to_bits(), f16::from_f32(x).to_bits(), "{:08x}", x.to_bits());
+        }
+        for dtype in [DType::F16, DType::BF16] {
+            let half = cast_value(&value, dtype).unwrap();
+            let wide = cast_value(&half, DType::F32).unwrap();
+            assert_eq!(cast_value(&wide, dtype).unwrap().as_slice::<u16>(), half.as_slice::<u16>());
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::element::wide;
 use crate::error::{Error, Result};
 use crate::kernels::map;
 use crate::kernels::ops::{self, BinaryOp, UnaryOp};
+use crate::kernels::simd::Plain;
 use crate::kernels::strided::copy_strided;
 use crate::tensor::Tensor;
 use crate::value::Value;
@@ -197,7 +198,7 @@ pub(crate) fn product(gradient: Value, other: &Value, shape: &[usize]) -> Result
     sum_to(product, shape)
 }
 
-fn in_place<T: Pod>(mut value: Value, change: impl FnOnce(&mut [T])) -> Result<Value> {
+fn in_place<T: Pod + Plain>(mut value: Value, change: impl FnOnce(&mut [T])) -> Result<Value> {
     if let Some(elements) = value.try_mut::<T>() {
         change(elements);
         return Ok(value);

@@ -140,10 +140,9 @@ impl Tensor {
             return Err(Error::shape("mask_select", format_args!("a mask of shape {b:?} for shape {a:?}")));
         }
         let flags = mask.value().contiguous();
-        let flags = flags.as_slice::<u8>().expect("booleans are bytes").iter().enumerate();
         let size = u32::try_from(self.num_elements())
             .map_err(|_| Error::shape("mask_select", "more elements than indices of 32 bits can name"))?;
-        let places: Vec<u32> = flags.filter(|&(_, &flag)| flag != 0).map(|(i, _)| i as u32).collect();
+        let places: Vec<u32> = places_of(flags.as_slice().expect("booleans are bytes"), |i| i as u32);
         let (count, pick) = (places.len(), Pick::Rows { outer: 1, size: size as usize, inner: 1 });
         self.picked("mask_select", pick, Indices::new(&places)?, &[count])
     }
@@ -154,8 +153,7 @@ impl Tensor {
     /// `DType` for quantized tensors.
     pub fn argwhere(&self) -> Result<Self> {
         let flags = super::cast::cast_value(movable("argwhere", self)?.as_ref(), crate::BOOL)?.contiguous();
-        let flags = flags.as_slice::<u8>().expect("booleans are bytes").iter().enumerate();
-        let places: Vec<usize> = flags.filter(|&(_, &flag)| flag != 0).map(|(i, _)| i).collect();
+        let places: Vec<usize> = places_of(flags.as_slice().expect("booleans are bytes"), |i| i);
         let (shape, rank) = (self.shape(), self.rank());
         let value = Value::build(&[places.len(), rank], |out: &mut [i32]| {
             for (row, &place) in out.chunks_exact_mut(rank.max(1)).zip(&places) {
@@ -258,6 +256,19 @@ pub(crate) fn coordinates(
     out.extend_from_slice(&shape[depth..]);
     let inner = shape[depth..].iter().product();
     Ok((Pick::Rows { outer: 1, size, inner }, Indices::new(&at)?, out))
+}
+
+/// Where flags are set. No branch: it would be guessed wrong at every other flag.
+fn places_of<I: Copy + Default>(flags: &[u8], index: impl Fn(usize) -> I) -> Vec<I> {
+    let count = flags.iter().filter(|&&flag| flag != 0).count();
+    // One more, for what is written and not kept.
+    let (mut places, mut at) = (vec![I::default(); count + 1], 0);
+    for (i, &flag) in flags.iter().enumerate() {
+        places[at] = index(i);
+        at += usize::from(flag != 0);
+    }
+    places.truncate(count);
+    places
 }
 
 #[cfg(test)]

@@ -175,6 +175,37 @@ fn the_last_nan_of_a_window_wins_a_maximum_and_padding_never_does() {
 }
 
 #[test]
+fn maxima_of_long_rows_have_their_windows_at_any_step() {
+    let (height, width) = (5, 300);
+    let x: Vec<f64> = (0..2 * 3 * height * width).map(|i| ((i * 7919) % 1013 % 50) as f64).collect();
+    let planes = tensor(&x, &[2, 3, height, width]);
+    for (kernel, stride, padding, dilation) in
+        [([2, 2], [2, 2], 0, 1), ([3, 3], [2, 2], 1, 1), ([3, 4], [1, 3], 1, 2), ([1, 9], [1, 5], 4, 3)]
+    {
+        let padding = [(0, 0), (padding, padding)];
+        let options =
+            MaxPoolOptions { kernel_size: kernel, stride, padding, dilation: [1, dilation], ceil_mode: true };
+        let (y, at) = planes.max_pool2d_with_indices(&options).unwrap();
+        let &[_, _, rows, columns] = y.shape() else { panic!("four axes") };
+        let (y, at) = (doubles(y.value()), doubles(at.value()));
+        for (i, (&y, &at)) in y.iter().zip(&at).enumerate() {
+            let (plane, r, c) = (i / (rows * columns), i / columns % rows, i % columns);
+            let mut best = (f64::NEG_INFINITY, -1.0);
+            for h in (0..kernel[0]).map(|k| r * stride[0] + k).filter(|&h| h < height) {
+                let columns = (0..kernel[1]).map(|k| c * stride[1] + k * dilation);
+                for w in columns.filter_map(|w| w.checked_sub(padding[1].0)).filter(|&w| w < width) {
+                    let x = x[(plane * height + h) * width + w];
+                    if x > best.0 {
+                        best = (x, (h * width + w) as f64);
+                    }
+                }
+            }
+            assert_eq!((y, at), best, "{options:?} at {i}");
+        }
+    }
+}
+
+#[test]
 fn maxima_are_the_same_with_channels_last() {
     let options = MaxPoolOptions {
         stride: [2, 1],

@@ -24,4 +24,4 @@ pub(crate) use micro::{DOTS, Finish, Left, Micro, Right};
 pub(crate) use region::{Region, for_each_matrix, for_each_region};
 pub use stream::{Plain, STREAM_BYTES, Tiles};
 pub use transpose::Transpose;
-pub(crate) use transpose::transpose;
+pub(crate) use transpose::{SQUARE, transpose, turn_square};

@@ -1,6 +1,10 @@
 //! Columns of a matrix copied to rows, block by block in registers.
 
+use super::Plain;
 use crate::simd::{Level, level};
+
+/// Side of a [`turn_square`].
+pub(crate) const SQUARE: usize = 8;
 
 /// Numbers that blocks are transposed of.
 pub trait Transpose: Copy + 'static {
@@ -34,6 +38,41 @@ pub(crate) fn transpose<T: Transpose>(
     assert_eq!(out.len(), steps * width, "room for {steps} steps of {width}");
     // SAFETY: just checked.
     unsafe { T::blocks(data.as_ptr().add(offset), stride, steps, width, out.as_mut_ptr()) }
+}
+
+/// `out[c * out_stride + r] = x[from + r * stride + c]` for r and c below [`SQUARE`].
+///
+/// # Panics
+/// If an element is not in its slice.
+#[inline(always)]
+pub(crate) fn turn_square<T: Plain>(
+    (x, from, stride): (&[T], usize, isize),
+    out: &mut [T],
+    out_stride: usize,
+) {
+    let last = from as isize + (SQUARE as isize - 1) * stride;
+    let (low, high) = (last.min(from as isize), last.max(from as isize) + SQUARE as isize);
+    assert!(low >= 0 && high <= x.len() as isize, "rows from {low} to {high} in {}", x.len());
+    assert!((SQUARE - 1) * out_stride + SQUARE <= out.len(), "room for {SQUARE} rows");
+    #[cfg(target_arch = "x86_64")]
+    if matches!(size_of::<T>(), 4 | 8) && matches!(level(), Level::Avx2 | Level::Avx512) {
+        // SAFETY: the CPU has AVX2; the rows of both are there, as just checked, of values of that size without padding.
+        unsafe {
+            let (x, out) = (x.as_ptr().add(from), out.as_mut_ptr());
+            if size_of::<T>() == 4 {
+                return block_f32(x.cast(), stride, out.cast(), out_stride);
+            }
+            for (r, c) in [(0, 0), (0, 4), (4, 0), (4, 4)] {
+                let x = x.offset(r as isize * stride + c as isize);
+                block_f64(x.cast(), stride, out.add(c * out_stride + r).cast(), out_stride);
+            }
+            return;
+        }
+    }
+    for r in 0..SQUARE {
+        let row = &x[(from as isize + r as isize * stride) as usize..][..SQUARE];
+        row.iter().enumerate().for_each(|(c, &x)| out[c * out_stride + r] = x);
+    }
 }
 
 macro_rules! transpose {
