@@ -12,7 +12,7 @@ from burnpy.train.failure import MetricError
 from burnpy.train.logger import FileMetricLogger, InMemoryMetricLogger
 from burnpy.train.metric import AccuracyMetric, AurocMetric, LossMetric, NumericEntry, PerplexityMetric
 from burnpy.train.metric.metric import MetricMetadata
-from burnpy.train.metric.store import BatchUpdate, EventStore, MetricsUpdate, Split
+from burnpy.train.metric.store import BatchUpdate, EventStore, MetricsUpdate, Split, by_metric
 from burnpy.train.metrics_of_split import MetricsOfSplit
 from burnpy.train.renderer import CliMetricsRenderer, MetricsRenderer, MetricState
 from tests.train.updates import numbers
@@ -151,6 +151,30 @@ def test_files_have_all_lines_in_their_order(batches: int, tmp_path: Path) -> No
     lines = (tmp_path / "train/epoch-1/Loss.log").read_text().split()
     assert lines == store.loggers[1].lines("Loss", 1, Split.Train)  # type: ignore[attr-defined]
     assert [path.name for path in (tmp_path / "train/epoch-1").iterdir()] == ["Loss.log"]
+
+
+def test_what_each_metric_said_is_found_in_updates_of_all_kinds() -> None:
+    metrics, others = of_metrics(LossMetric(), AccuracyMetric()), of_metrics(LossMetric())
+    batches = [metrics.update(item(loss), MetricMetadata()) for loss in (0.5, 1.5)]
+    mixed = [*batches, others.update(item(2.5), MetricMetadata()), numbers(Loss="7,1")]
+    for updates, losses in ((batches, ["0.5,1", "1.5,1"]), (mixed, ["0.5,1", "1.5,1", "2.5,1", "7,1"])):
+        said = {name: [entry.serialized for entry in entries] for name, entries in by_metric(updates)}
+        assert said == {"Loss": losses, "Accuracy": ["50,2", "50,2"]}
+    assert list(by_metric([])) == []
+
+
+def test_a_file_has_lines_of_entries_of_several_classes(tmp_path: Path) -> None:
+    logger = FileMetricLogger(tmp_path)
+    metrics = of_metrics(LossMetric())
+    for update in (
+        metrics.update(item(0.5), MetricMetadata()),
+        metrics.update(item(1.5), MetricMetadata()),
+        numbers(Loss="7,1"),
+        numbers(Loss="N/A"),
+    ):
+        logger.log(update, 1, Split.Train)
+    logger.close()
+    assert (tmp_path / "train/epoch-1/Loss.log").read_text() == "0.5,1\n1.5,1\n7,1\n"
 
 
 def test_what_is_held_counts_in_the_positions(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 """Numbers as text, for the metric files of a training."""
 
-from burnpy._core import plain_float
+from burnpy._core import mean_lines, plain_float
 
-__all__ = ["plain_float"]
+__all__ = ["mean_lines", "plain_float"]

@@ -66,7 +66,7 @@ mod _core {
     #[pymodule_export]
     use super::jaro::{closest, jaro};
     #[pymodule_export]
-    use super::number_text::plain_float;
+    use super::number_text::{mean_lines, plain_float};
     #[pymodule_export]
     use super::pattern::{PyRegex, replace_names};
     #[pymodule_export]

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from burnpy.tensor.text import mean_lines
 from burnpy.train import metric as m
 from tests.train.metric.golden_burn import manifest, number
 
@@ -77,6 +78,31 @@ def test_an_entry_that_is_made_late_equals_the_one_made_at_once() -> None:
     assert hash(late) == hash(m.SerializedEntry("epoch 0.5 - batch 0.5", "0.5,1"))
     state.update(1.5, 1)
     assert late.serialized == "0.5,1"
+
+
+def test_lines_of_many_entries_are_those_of_each() -> None:
+    loss = m.LossMetric()
+    values = [0.1, 1e-300, 1e22, -0.0, math.nan, math.inf, 1 / 3]
+    said = [loss.add(value, n) for n, value in enumerate(values)]
+    lines = "".join(f"{entry.serialized}\n" for entry in said)
+    assert type(said[0]).lines(said) == m.SerializedEntry.lines(said) == lines
+    assert lines.startswith("0.1,0\n0.000") and type(said[0]).lines([]) == ""
+
+
+def test_lines_leave_out_what_is_not_available() -> None:
+    entries = [m.SerializedEntry("", text) for text in ("1,2", "N/A", "", "3")]
+    assert m.SerializedEntry.lines(entries) == "1,2\n3\n"
+
+
+def test_a_weight_that_is_no_int_is_written_as_python_has_it() -> None:
+    entry = m.LossMetric().add(0.5, 2.5)  # type: ignore[arg-type]
+    assert entry.serialized == "0.5,2.5" and type(entry).lines([entry]) == "0.5,2.5\n"
+
+
+@pytest.mark.parametrize("snapshot", [("0.5", 1, 0.5, 1), (0.5, 1), 0.5, (None, 1, 0.5, 1)])
+def test_lines_of_what_is_no_snapshot_are_refused(snapshot: Any) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        mean_lines([snapshot])
 
 
 def test_a_weight_of_zero_leaves_the_mean_and_a_nan_with_weight_does_not() -> None:

@@ -11,6 +11,7 @@ from burnpy.train.logger.metric_logger import MetricLogger
 from burnpy.train.logger.text_file import cut, open_fresh, open_to_append, size
 from burnpy.train.metric.numeric_entry import NumericEntry
 from burnpy.train.metric.serialized_entry import SerializedEntry
+from burnpy.train.metric.store import by_metric
 
 if TYPE_CHECKING:
     from burnpy._typing import PathLike
@@ -106,20 +107,13 @@ class FileMetricLogger(MetricLogger):
         held, self._held = self._held, []
         if self._epoch is None or self._split is None:
             return
-        lines: dict[str, list[str]] = {}
-        for update in held:
-            for name, entry in update.said():
-                if name in lines:
-                    lines[name].append(entry.serialized)
-                else:
-                    lines[name] = [entry.serialized]
-        for name, all_lines in lines.items():
-            present = [line for line in all_lines if line and line != SerializedEntry.NOT_AVAILABLE]
-            if present:
+        for name, said in by_metric(held):
+            kinds = {type(entry) for entry in said}
+            lines = (kinds.pop() if len(kinds) == 1 else SerializedEntry).lines(said)
+            if lines:
                 if name not in self._files:
                     self._files[name] = self._file(self.path(name, self._epoch, self._split))
-                present.append("")
-                self._files[name].write("\n".join(present))
+                self._files[name].write(lines)
 
     def _file(self, path: Path) -> IO[str]:
         if path not in self._open:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
+from burnpy.tensor.text import mean_lines
 from burnpy.train.metric.metric import MetricAttributes, Numeric, NumericAttributes
 from burnpy.train.metric.number_text import plain_float
 from burnpy.train.metric.numeric_entry import NumericEntry
@@ -99,6 +101,11 @@ class MeanText(SerializedEntry):
         """The text to write."""
         current, count, _, _ = self.snapshot
         return f"{plain_float(current)},{count}"
+
+    @classmethod
+    def lines(cls, entries: Sequence[SerializedEntry]) -> str:
+        """The texts to write of several, in one call of the core."""
+        return mean_lines([entry.snapshot for entry in entries])  # type: ignore[attr-defined]
 
     def is_not_available(self) -> bool:
         """Never."""

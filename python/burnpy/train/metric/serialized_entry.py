@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from burnpy.train.metric.number_text import format_float, plain_float
@@ -82,6 +83,17 @@ class SerializedEntry:
     def is_not_available(self) -> bool:
         """Whether there is nothing to write."""
         return self.serialized in ("", _ABSENT)
+
+    @classmethod
+    def lines(cls, entries: Sequence[SerializedEntry]) -> str:
+        r"""The texts to write of entries of this class, each with the end of its line; without those of nothing.
+
+        Example:
+            >>> SerializedEntry.lines([SerializedEntry("", "0.5,1"), SerializedEntry("", "N/A")])
+            '0.5,1\n'
+        """
+        texts = [entry.serialized for entry in entries]
+        return "".join([f"{text}\n" for text in texts if text and text != _ABSENT])
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SerializedEntry):

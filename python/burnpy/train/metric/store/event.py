@@ -13,7 +13,7 @@ from burnpy.train.metric.numeric_state import entries_of
 from burnpy.train.metric.serialized_entry import SerializedEntry
 from burnpy.train.metric.store.split import Split
 
-__all__ = ["BatchUpdate", "EpochSummary", "Event", "MetricsUpdate", "NumericMetricUpdate"]
+__all__ = ["BatchUpdate", "EpochSummary", "Event", "MetricsUpdate", "NumericMetricUpdate", "by_metric"]
 
 
 # Not frozen: one is made per metric and batch, and a frozen one takes three times as long.
@@ -119,6 +119,24 @@ class BatchUpdate(MetricsUpdate):
             return NumericMetricUpdate(entry, *self._numbers[entry.metric_id])
         assert isinstance(said, MeanText), "it has the numbers"
         return NumericMetricUpdate(entry, *entries_of(said.snapshot))
+
+
+def by_metric(updates: Sequence[MetricsUpdate]) -> Iterable[tuple[MetricId, Sequence[SerializedEntry]]]:
+    """What each metric said in all of the updates, in their order.
+
+    Example:
+        >>> batches = [BatchUpdate(("Loss",), [SerializedEntry("", text)], {}, texts=1) for text in ("0.5,1", "0.2,1")]
+        >>> [(name, len(entries)) for name, entries in by_metric(batches)]
+        [('Loss', 2)]
+    """
+    batches = [update for update in updates if isinstance(update, BatchUpdate)]
+    if len(batches) == len(updates) and len({id(batch.names) for batch in batches}) == 1:
+        return zip(batches[0].names, zip(*[batch._said for batch in batches], strict=True), strict=True)
+    entries: dict[MetricId, list[SerializedEntry]] = {}
+    for update in updates:
+        for name, entry in update.said():
+            entries.setdefault(name, []).append(entry)
+    return entries.items()
 
 
 @dataclass(frozen=True, slots=True)
