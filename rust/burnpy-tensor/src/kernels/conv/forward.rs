@@ -8,6 +8,7 @@ use super::ConvElement;
 use super::depthwise::{ByTap, DepthRow};
 use super::pack::{Crop, Images, Panels};
 use super::plan::{ConvShape, Pass};
+use super::winograd;
 use crate::parallel;
 
 /// Steps that are added at a time: a panel of weights of so many stays in the first-level cache.
@@ -33,6 +34,9 @@ pub fn conv<T: ConvElement>(
     relu: bool,
     out: &mut [T],
 ) {
+    if T::TILED && winograd::fits(shape) {
+        return winograd::conv(shape, x, weights, bias, relu, out);
+    }
     let slide = T::slide();
     let walk = Walk {
         source: x,
@@ -62,6 +66,9 @@ pub fn conv_input_gradient<T: ConvElement>(
     bias: Option<&[T]>,
     out: &mut [T],
 ) {
+    if T::TILED && winograd::fits(shape) {
+        return winograd::conv_input_gradient(shape, gradient, weights, bias, out);
+    }
     let slide = T::slide();
     let walk = Walk {
         source: gradient,

@@ -1,4 +1,5 @@
-//! Convolutions, directly: no matrix of windows is ever made.
+//! Convolutions, directly: no matrix of windows is ever made. Kernels of 3 × 3 with a stride of 1 go by tiles, in fewer
+//! products (`winograd`).
 //!
 //! Outputs and gradients of inputs are written channels last. A task takes some rows of them, brings the elements of
 //! the source that they need into one block of channels-last rows with the zeros around them, unless they lie like that
@@ -16,6 +17,7 @@ mod plan;
 #[cfg(test)]
 mod tests;
 mod weights;
+mod winograd;
 
 use burnpy_buffer::Pod;
 
@@ -31,11 +33,16 @@ use crate::simd::Arch;
 
 /// Numbers that there are convolutions of: `f32` and `f64`.
 pub trait ConvElement: Pod + Default + Number + SlideElement + Transpose {
+    /// Whether kernels of 3 × 3 go by tiles. Doubles are for those who want digits, not speed.
+    const TILED: bool;
+
     /// `self · factor + sum`, rounded once where that is free.
     fn fma<A: Arch>(self, factor: Self, sum: Self) -> Self;
 }
 
 impl ConvElement for f32 {
+    const TILED: bool = true;
+
     #[inline(always)]
     fn fma<A: Arch>(self, factor: Self, sum: Self) -> Self {
         A::fma32(self, factor, sum)
@@ -43,6 +50,8 @@ impl ConvElement for f32 {
 }
 
 impl ConvElement for f64 {
+    const TILED: bool = false;
+
     #[inline(always)]
     fn fma<A: Arch>(self, factor: Self, sum: Self) -> Self {
         A::fma64(self, factor, sum)

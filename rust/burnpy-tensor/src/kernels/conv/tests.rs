@@ -93,7 +93,11 @@ fn images<T>(data: &[T], channels: usize, sizes: [usize; 3], [c, pixel]: [isize;
     Images { data, offset: 0, strides: [image, c, h * w * pixel, w * pixel, pixel] }
 }
 
-fn all<T: ConvElement>(shape: &ConvShape, from: impl Fn(f64) -> T, last: bool) -> ([Vec<T>; 5], Naive) {
+fn all<T: ConvElement + Into<f64>>(
+    shape: &ConvShape,
+    from: impl Fn(f64) -> T,
+    last: bool,
+) -> ([Vec<T>; 5], Naive) {
     let (ins, outs) = (shape.groups * shape.inputs, shape.groups * shape.outputs);
     let inputs = shape.axes.map(|axis| axis.input);
     let outputs = shape.axes.map(|axis| axis.output);
@@ -101,8 +105,10 @@ fn all<T: ConvElement>(shape: &ConvShape, from: impl Fn(f64) -> T, last: bool) -
     let g = numbers(shape.batch * outs * outputs.iter().product::<usize>(), 2);
     let w = numbers(outs * shape.inputs * shape.taps(), 3);
     let b = numbers(outs, 4);
-    let expected = naive(shape, &x, &w, &b, &g);
     let [x, w, b, g] = [x, w, b, g].map(|numbers| numbers.into_iter().map(&from).collect::<Vec<T>>());
+    let [x64, w64, b64, g64] =
+        [&x, &w, &b, &g].map(|numbers| numbers.iter().map(|&x| x.into()).collect::<Vec<f64>>());
+    let expected = naive(shape, &x64, &w64, &b64, &g64);
     let (x, x_strides) = order(&x, shape.batch, ins, last);
     let (g, g_strides) = order(&g, shape.batch, outs, last);
     let (x, g) = (images(&x, ins, inputs, x_strides), images(&g, outs, outputs, g_strides));
@@ -178,6 +184,82 @@ proptest! {
     }
 }
 
+/// Shapes that are made by tiles.
+fn tiled() -> impl Strategy<Value = ConvShape> {
+    let axis = || {
+        (7..18usize, 0..5usize, 0..5usize).prop_map(|(input, pad, end)| {
+            let output = input + pad + end - 2;
+            ConvAxis { input, output, kernel: 3, stride: 1, dilation: 1, pad }
+        })
+    };
+    let channels = || (2..6usize).prop_map(|n| 8 * n);
+    (0..4usize, channels(), channels(), axis(), axis()).prop_map(|(batch, inputs, outputs, h, w)| ConvShape {
+        batch,
+        groups: 1,
+        inputs,
+        outputs,
+        axes: [ConvAxis::ONE, h, w],
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn sums_by_tiles_are_those_of_the_definition(shape in tiled(), last in any::<bool>()) {
+        prop_assume!(winograd::fits(&shape));
+        let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let before = level();
+        for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
+            set_level(level);
+            check(&shape, |x| x as f32, last, 2e-5);
+            check(&shape, |x| x, last, 1e-12);
+        }
+        set_level(before);
+    }
+}
+
+#[test]
+fn tiles_of_a_flipped_slice_are_those_of_its_copy() {
+    let axis = ConvAxis { input: 9, output: 9, kernel: 3, stride: 1, dilation: 1, pad: 1 };
+    let shape = ConvShape { batch: 2, groups: 1, inputs: 32, outputs: 32, axes: [ConvAxis::ONE, axis, axis] };
+    // 32 of 48 channels from the eighth on, rows from the last to the first, every other pixel of 18.
+    let (data, w) = (numbers(2 * 9 * 18 * 48, 5), numbers(32 * 32 * 9, 6));
+    let [data, w] = [data, w].map(|numbers| numbers.into_iter().map(|x| x as f32).collect::<Vec<f32>>());
+    let [image, row, pixel] = [9 * 18 * 48, 18 * 48, 96];
+    let offset = (8 * row + 8) as usize;
+    let view = Images { data: &data, offset, strides: [image, 1, image, -row, pixel] };
+    let mut copy = Vec::new();
+    for n in 0..2 {
+        for h in 0..9 {
+            for w in 0..9 {
+                let at = view.position([n, 0, 0, h, w]);
+                copy.extend_from_slice(&data[at..at + 32]);
+            }
+        }
+    }
+    let dense = images(&copy, 32, [1, 9, 9], [1, 32]);
+    assert!(winograd::fits(&shape));
+    let results = [view, dense].map(|x| {
+        let [mut out, mut dx, mut dw] = [copy.len(), copy.len(), w.len()].map(|len| vec![0.0f32; len]);
+        conv(&shape, &x, &w, None, true, &mut out);
+        conv_input_gradient(&shape, &x, &w, None, &mut dx);
+        conv_weight_gradient(&shape, &x, &x, &mut dw, None);
+        assert!(out.iter().all(|&y| y >= 0.0) && out.iter().any(|&y| y > 0.0));
+        [out, dx, dw]
+    });
+    assert!(results[0] == results[1]);
+}
+
+#[test]
+fn sums_of_small_integers_by_tiles_are_exact() {
+    let axis = |input, pad, output| ConvAxis { input, output, kernel: 3, stride: 1, dilation: 1, pad };
+    for (h, w) in [(axis(13, 1, 13), axis(8, 0, 6)), (axis(7, 3, 11), axis(9, 2, 11))] {
+        let shape = ConvShape { batch: 3, groups: 1, inputs: 24, outputs: 40, axes: [ConvAxis::ONE, h, w] };
+        assert!(winograd::fits(&shape));
+        check(&shape, |x| (8.0 * x).round() as f32, true, 0.0);
+    }
+}
+
 #[test]
 fn more_steps_than_one_part_and_more_rows_than_one_task_are_added_up_in_order() {
     let wide = ConvAxis { input: 20, output: 20, kernel: 3, stride: 1, dilation: 1, pad: 1 };
@@ -192,7 +274,8 @@ fn bits_depend_neither_on_threads_nor_on_strides() {
     let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let before = num_threads();
     let axis = ConvAxis { input: 15, output: 8, kernel: 3, stride: 2, dilation: 1, pad: 1 };
-    for groups in [1, 2, 24] {
+    let even = ConvAxis { input: 15, output: 15, kernel: 3, stride: 1, dilation: 1, pad: 1 };
+    for (groups, axis) in [(1, axis), (2, axis), (24, axis), (1, even)] {
         let (inputs, outputs) = (24 / groups, 24 / groups);
         let shape = ConvShape { batch: 9, groups, inputs, outputs, axes: [ConvAxis::ONE, axis, axis] };
         let results = [(1, true), (2, true), (3, false), (1, false)].map(|(threads, last)| {

@@ -11,6 +11,7 @@ use super::ConvElement;
 use super::depthwise::DepthWeights;
 use super::pack::{Crop, Images};
 use super::plan::{ConvShape, Pass};
+use super::winograd;
 use crate::parallel;
 
 /// Elements of both operands that a box has at most, if it has more than one row.
@@ -20,10 +21,10 @@ const BOX: usize = 64 << 10;
 const PIXELS: usize = 256;
 
 /// Chunks that are summed by themselves.
-const CHUNKS: usize = 16;
+pub(super) const CHUNKS: usize = 16;
 
 /// Elements that all their sums have at most, if there is more than one chunk.
-const SUMS: usize = 8 << 20;
+pub(super) const SUMS: usize = 8 << 20;
 
 /// Inputs of so few channels are read tap by tap in one piece.
 const FEW: usize = 16;
@@ -41,6 +42,9 @@ pub fn conv_weight_gradient<T: ConvElement>(
 ) {
     let outputs = shape.groups * shape.outputs;
     assert_eq!(weights.len(), outputs * shape.inputs * shape.taps(), "gradients of weights");
+    if T::TILED && winograd::fits(shape) {
+        return winograd::conv_weight_gradient(shape, x, gradient, weights, biases);
+    }
     let sum = Sum::new(shape, x, gradient);
     if sum.panel_len() == 0 || sum.panels() == 0 || sum.boxes.is_empty() {
         weights.fill(T::ZERO);
@@ -50,8 +54,19 @@ pub fn conv_weight_gradient<T: ConvElement>(
     let mut scratch = Scratch::new::<T>(sum.chunks * sum.len());
     let sums = scratch.numbers::<T>();
     sum.make(sums);
-    sum.add_chunks(sums);
+    add_chunks(sums, sum.len());
     sum.unpack(&sums[..sum.len()], weights, biases);
+}
+
+/// Adds all chunks of `len` sums to the first.
+pub(super) fn add_chunks<T: ConvElement>(sums: &mut [T], len: usize) {
+    const PART: usize = 16 << 10;
+    let (first, others) = sums.split_at_mut(len);
+    parallel::chunks_mut(first, PART, |i, part| {
+        for other in others.chunks_exact(len) {
+            part.iter_mut().zip(&other[i * PART..]).for_each(|(sum, &other)| *sum = sum.plus(other));
+        }
+    });
 }
 
 /// Rows `h` of one depth of one image.
@@ -137,17 +152,6 @@ impl<'a, T: ConvElement> Sum<'a, T> {
                 } else {
                     unit.add(first..first + part, sums);
                 }
-            }
-        });
-    }
-
-    /// Adds all chunks to the first.
-    fn add_chunks(&self, sums: &mut [T]) {
-        const PART: usize = 16 << 10;
-        let (first, others) = sums.split_at_mut(self.len());
-        parallel::chunks_mut(first, PART, |i, part| {
-            for other in others.chunks_exact(self.len()) {
-                part.iter_mut().zip(&other[i * PART..]).for_each(|(sum, &other)| *sum = sum.plus(other));
             }
         });
     }
