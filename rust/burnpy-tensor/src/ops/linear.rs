@@ -1,6 +1,7 @@
 //! The affine map, in one pass over its output.
 
-use super::broadcast::{Shape, same_dtype, typed};
+use super::broadcast::{Shape, same_dtype};
+use super::elementwise::combine;
 use super::half::via_f32;
 use super::matmul::{matmul_values, matrix};
 use super::reduce::sum_axes;
@@ -8,12 +9,9 @@ use crate::autodiff::record_many;
 use crate::dispatch_float;
 use crate::error::{Error, Result};
 use crate::kernels::gemm::{Activation, Epilogue, gemm};
-use crate::parallel;
+use crate::kernels::ops::ReluGrad;
 use crate::tensor::Tensor;
 use crate::value::Value;
-
-/// Elements of a task.
-const CHUNK: usize = 32 << 10;
 
 impl Tensor {
     /// `activation(self · weight + bias)`, with `self` `[…, in]`, `weight` `[in, out]` and `bias` `[out]`; bias and
@@ -51,7 +49,7 @@ fn linear_tensor(
         let x_shape: Shape = x.shape().into();
         move |gradient: Value, flow| {
             let gradient = match kept_output {
-                Some(output) => relu_gradient(gradient, &output)?,
+                Some(output) => combine(gradient, &output, ReluGrad)?,
                 None => gradient,
             };
             let (rows, out) = as_rows(&gradient);
@@ -121,26 +119,6 @@ fn check(x: &Value, weight: &Value, bias: Option<&Value>) -> Result<(usize, burn
     Ok((out, dtype))
 }
 
-/// The gradient where the output is above 0, else 0; in its own memory if nobody else holds that.
-fn relu_gradient(mut gradient: Value, output: &Value) -> Result<Value> {
-    dispatch_float!(gradient.dtype(), T => {
-        let y = typed::<T>("linear", output)?;
-        let mask = |i: usize, part: &mut [T]| {
-            part.iter_mut().zip(&y[i * CHUNK..]).for_each(|(g, &y)| *g = if y > 0.0 { *g } else { 0.0 });
-        };
-        if let Some(all) = gradient.try_mut::<T>() {
-            parallel::chunks_mut(all, CHUNK, mask);
-            return Ok(gradient);
-        }
-        let dense = gradient.contiguous();
-        let from = dense.as_slice::<T>().expect("contiguous");
-        Value::build_as(gradient.dtype(), gradient.shape(), |out: &mut [T]| {
-            out.copy_from_slice(from);
-            parallel::chunks_mut(out, CHUNK, mask);
-        })
-    }, else => Err(Error::dtype("linear", "only floats have gradients")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,6 +148,14 @@ mod tests {
         }
         let column = [numbers(&[3, 4], 0), numbers(&[5, 4], 1).transposed()];
         check_gradients(&column, |x| x[0].linear(&x[1], None, Activation::None));
+    }
+
+    #[test]
+    fn nan_has_the_gradient_that_it_has_in_relu() {
+        let x = tensor(&[f32::NAN, 1.0, -1.0], &[3, 1]).autodiff().require_grad().unwrap();
+        let one = tensor(&[1.0f32], &[1, 1]);
+        let grads = x.linear(&one, None, Activation::Relu).unwrap().backward().unwrap();
+        assert_eq!(doubles(x.grad(&grads).unwrap()), [1.0, 1.0, 0.0]);
     }
 
     #[test]
