@@ -126,15 +126,14 @@ fn pool_wide<const N: usize>(
     let axes = axes_of(operation, x.shape(), options)?;
     let planes = Planes::new(x.value(), x.shape());
     let (dtype, shape) = (x.dtype(), planes.shape(N, [axes[0].output, axes[1].output]));
-    let mut indices = Vec::new();
-    let value = dispatch_float!(dtype, T => {
-        let x = planes.value.as_slice::<T>().expect("contiguous");
-        Value::build_as(dtype, &shape, |out: &mut [T]| {
-            indices.resize(out.len(), pool::NONE);
-            pool::max_pool(axes, planes.lanes, x, out, &mut indices);
-        })?
-    }, else => return Err(no_floats(operation, dtype)));
-    let indices = Value::build_as(INT, &shape, |out: &mut [i32]| out.copy_from_slice(&indices))?;
+    let mut value = None;
+    let indices = Value::build_as(INT, &shape, |indices: &mut [i32]| {
+        value = Some(dispatch_float!(dtype, T => {
+            let x = planes.value.as_slice::<T>().expect("contiguous");
+            Value::build_as(dtype, &shape, |out: &mut [T]| pool::max_pool(axes, planes.lanes, x, out, indices))
+        }, else => Err(no_floats(operation, dtype))));
+    })?;
+    let value = value.expect("set by the closure, which has run")?;
     let input = planes.shape(N, [axes[0].input, axes[1].input]);
     let (lanes, last) = (planes.lanes, planes.is_last());
     // dx[i] = the sum of dy over the windows that i won.
