@@ -2,10 +2,12 @@
 //!
 //! With `inner` 1 that is a batch of vectors, or of images whose channels lie side by side.
 
+use std::hint::select_unpredictable;
+
 use super::number::Real;
 use super::reduce::LANES;
 use crate::parallel;
-use crate::simd::{Arch, Copies, Kernel, dispatch};
+use crate::simd::{Arch, Copies, Kernel, Level, dispatch};
 
 /// Elements of a task.
 const BLOCK: usize = 16 * 1024;
@@ -30,7 +32,7 @@ pub type Sizes = [usize; 3];
 pub fn moments<T: Real>(x: &[T], sizes: Sizes) -> Vec<[f64; 2]> {
     let [outer, channels, inner] = sizes;
     let first: Vec<T> = (0..channels).map(|c| x.get(c * inner).copied().unwrap_or(T::ZERO)).collect();
-    let sums = channel_sums(x, x, sizes, &first, Terms::Moments);
+    let sums = channel_sums(x, None, sizes, &first);
     let count = (outer * inner) as f64;
     let channel = |(&[sum, squares], first): (&[f64; 2], &T)| {
         let shift = sum / count;
@@ -49,17 +51,29 @@ fn not_below_zero(x: f64) -> f64 {
 /// # Panics
 /// As [`moments`].
 pub fn gradient_sums<T: Real>(dy: &[T], x: &[T], sizes: Sizes, mean: &[T]) -> Vec<[f64; 2]> {
-    channel_sums(x, dy, sizes, mean, Terms::Gradients)
+    channel_sums(x, Some(dy), sizes, mean)
 }
 
-/// `out = scale_c dy + slope_c (x - mean_c) + shift_c`, the coefficients `[mean, scale, slope, shift]` of each channel:
-/// forward with `dy` of any finite numbers and `scale` 0, and the gradient of `x`.
+/// `out = slope_c (x - mean_c) + shift_c`, the coefficients `[mean, scale, slope, shift]` of each channel.
 ///
 /// # Panics
 /// If a length is not that of the sizes.
-pub fn combine<T: Real>(dy: &[T], x: &[T], [outer, channels, inner]: Sizes, by: &[[T; 4]], out: &mut [T]) {
+pub fn normalize<T: Real>(x: &[T], sizes: Sizes, by: &[[T; 4]], out: &mut [T]) {
+    walk::<T, false>(x, sizes, by, out);
+}
+
+/// The gradient of `x` in the place of that of the output: `dy = scale_c dy + slope_c (x - mean_c) + shift_c`.
+///
+/// # Panics
+/// As [`normalize`].
+pub fn denormalize<T: Real>(x: &[T], sizes: Sizes, by: &[[T; 4]], dy: &mut [T]) {
+    walk::<T, true>(x, sizes, by, dy);
+}
+
+/// `out = slope_c (x - mean_c) + shift_c`, plus `scale_c out` if wanted.
+fn walk<T: Real, const PLUS: bool>(x: &[T], [outer, channels, inner]: Sizes, by: &[[T; 4]], out: &mut [T]) {
     let len = outer * channels * inner;
-    assert_eq!([dy.len(), x.len(), out.len(), by.len()], [len, len, len, channels]);
+    assert_eq!([x.len(), out.len(), by.len()], [len, len, channels]);
     if len == 0 {
         return;
     }
@@ -67,75 +81,107 @@ pub fn combine<T: Real>(dy: &[T], x: &[T], [outer, channels, inner]: Sizes, by: 
         let each = (BLOCK / channels).max(1) * channels;
         let columns: [Vec<T>; 4] = std::array::from_fn(|i| by.iter().map(|by| by[i]).collect());
         return parallel::chunks_mut(out, each, |i, out| {
-            let (dy, x) = (&dy[i * each..][..out.len()], &x[i * each..][..out.len()]);
-            dispatch(Side { dy, x, columns: &columns, out });
+            let x = &x[i * each..][..out.len()];
+            dispatch(Side::<T, PLUS> { x, columns: columns.each_ref().map(Vec::as_slice), out });
         });
     }
     let each = (BLOCK / inner).max(1);
     parallel::chunks_mut(out, each * inner, |i, out| {
-        for (j, out) in out.chunks_exact_mut(inner).enumerate() {
-            let row = i * each + j;
-            let (dy, x) = (&dy[row * inner..][..inner], &x[row * inner..][..inner]);
-            dispatch(Plane { dy, x, by: by[row % channels], out });
+        for (row, out) in (i * each..).zip(out.chunks_exact_mut(inner)) {
+            dispatch(Plane::<T, PLUS> { x: &x[row * inner..][..inner], by: by[row % channels], out });
         }
     });
 }
 
-struct Plane<'a, T> {
-    dy: &'a [T],
+struct Plane<'a, T, const PLUS: bool> {
     x: &'a [T],
     by: [T; 4],
     out: &'a mut [T],
 }
 
-impl<T: Real> Kernel for Plane<'_, T> {
+impl<T: Real, const PLUS: bool> Kernel for Plane<'_, T, PLUS> {
     type Output = ();
     const COPIES: Copies = T::COPIES.at_most_two();
     #[inline(always)]
     fn run<A: Arch>(self) {
         let [mean, scale, slope, shift] = self.by;
-        for ((out, &dy), &x) in self.out.iter_mut().zip(self.dy).zip(self.x) {
-            *out = scale.fma::<A>(dy, slope.fma::<A>(x.minus(mean), shift));
+        for (out, &x) in self.out.iter_mut().zip(self.x) {
+            let y = slope.fma::<A>(x.minus(mean), shift);
+            *out = if PLUS { scale.fma::<A>(*out, y) } else { y };
         }
     }
 }
 
-struct Side<'a, T> {
-    dy: &'a [T],
+/// Rows of channels side by side.
+struct Side<'a, T, const PLUS: bool> {
     x: &'a [T],
-    columns: &'a [Vec<T>; 4],
+    columns: [&'a [T]; 4],
     out: &'a mut [T],
 }
 
-impl<T: Real> Kernel for Side<'_, T> {
+impl<T: Real, const PLUS: bool> Kernel for Side<'_, T, PLUS> {
     type Output = ();
     const COPIES: Copies = T::COPIES.at_most_two();
     #[inline(always)]
     fn run<A: Arch>(self) {
-        let [mean, scale, slope, shift] = self.columns.each_ref().map(Vec::as_slice);
-        let n = mean.len();
-        let rows = self.out.chunks_exact_mut(n).zip(self.dy.chunks_exact(n)).zip(self.x.chunks_exact(n));
-        for ((out, dy), x) in rows {
-            let (mean, scale, slope, shift) = (&mean[..n], &scale[..n], &slope[..n], &shift[..n]);
-            let (dy, x, out) = (&dy[..n], &x[..n], &mut out[..n]);
-            for c in 0..n {
-                out[c] = scale[c].fma::<A>(dy[c], slope[c].fma::<A>(x[c].minus(mean[c]), shift[c]));
-            }
+        let n = self.columns[0].len();
+        let part = part_of(n);
+        for (x, out) in self.x.chunks(part).zip(self.out.chunks_mut(part)) {
+            let mut part = Side::<T, PLUS> { x, columns: self.columns, out };
+            let from = if many::<A>() { part.walk::<A, 16>(0) } else { 0 };
+            let from = part.walk::<A, 4>(from);
+            part.walk::<A, 1>(from);
         }
     }
 }
 
-/// Which two sums; `d = x - centre`.
-#[derive(Clone, Copy)]
-enum Terms {
-    /// `d` and `d²`.
-    Moments,
-    /// `dy` and `dy d`.
-    Gradients,
+impl<T: Real, const PLUS: bool> Side<'_, T, PLUS> {
+    /// From a channel on, `N` at a time with their coefficients in registers; the first of those that are left.
+    #[inline(always)]
+    fn walk<A: Arch, const N: usize>(&mut self, from: usize) -> usize {
+        let n = self.columns[0].len();
+        let mut c = from;
+        while c + N <= n {
+            let [mean, scale, slope, shift] = lanes::<T, N, 4>(self.columns, c);
+            for (x, out) in self.x.chunks_exact(n).zip(self.out.chunks_exact_mut(n)) {
+                let out = &mut out[c..][..N];
+                let [x, mut y] = lanes::<T, N, 2>([&x[c..], out], 0);
+                for i in 0..N {
+                    let z = slope[i].fma::<A>(x[i].minus(mean[i]), shift[i]);
+                    y[i] = if PLUS { scale[i].fma::<A>(y[i], z) } else { z };
+                }
+                out.copy_from_slice(&y);
+            }
+            c += N;
+        }
+        c
+    }
 }
 
-/// Two sums for each channel, over fixed groups of the outer axis that are added in order.
-fn channel_sums<T: Real>(x: &[T], dy: &[T], sizes: Sizes, centre: &[T], terms: Terms) -> Vec<[f64; 2]> {
+/// Whether 16 channels at a time fit into registers. Elsewhere code for them would be long, and no faster.
+const fn many<A: Arch>() -> bool {
+    !matches!(A::LEVEL, Level::Portable)
+}
+
+/// Elements of rows of `n` that stay in the first cache while they are walked by columns.
+fn part_of(n: usize) -> usize {
+    ((2 << 10) / n).max(1) * n
+}
+
+/// `N` elements of each of several columns.
+#[inline(always)]
+fn lanes<T: Real, const N: usize, const M: usize>(columns: [&[T]; M], from: usize) -> [[T; N]; M] {
+    let mut lanes = [[T::ZERO; N]; M];
+    for (lanes, column) in lanes.iter_mut().zip(columns) {
+        lanes.copy_from_slice(&column[from..][..N]);
+    }
+    lanes
+}
+
+/// Of each channel `Σ dy` and `Σ dy d` with `d = x - centre`, or, without `dy`, `Σ d` and `Σ d²`; over fixed groups of the
+/// outer axis that are added in order.
+fn channel_sums<T: Real>(x: &[T], dy: Option<&[T]>, sizes: Sizes, centre: &[T]) -> Vec<[f64; 2]> {
+    let (square, dy) = (dy.is_none(), dy.unwrap_or(x));
     let [outer, channels, inner] = sizes;
     assert!(x.len() == outer * channels * inner && dy.len() == x.len(), "{} elements for {sizes:?}", x.len());
     if x.is_empty() {
@@ -149,7 +195,7 @@ fn channel_sums<T: Real>(x: &[T], dy: &[T], sizes: Sizes, centre: &[T], terms: T
         let from = i * each * row;
         let len = (each * row).min(x.len() - from);
         let (x, dy) = (&x[from..][..len], &dy[from..][..len]);
-        dispatch(Sums { x, dy, channels, inner, centre, terms, sums });
+        dispatch(Sums { x, dy, square, channels, inner, centre, sums });
     });
     let mut total = vec![[0.0; 2]; channels];
     for sums in partial.chunks_exact(channels) {
@@ -161,10 +207,11 @@ fn channel_sums<T: Real>(x: &[T], dy: &[T], sizes: Sizes, centre: &[T], terms: T
 struct Sums<'a, T> {
     x: &'a [T],
     dy: &'a [T],
+    /// Whether `d` stands for `dy`. Asked at each element: code for each case would be twice as much.
+    square: bool,
     channels: usize,
     inner: usize,
     centre: &'a [T],
-    terms: Terms,
     sums: &'a mut [[f64; 2]],
 }
 
@@ -173,53 +220,45 @@ impl<T: Real> Kernel for Sums<'_, T> {
     const COPIES: Copies = T::COPIES.at_most_two();
     #[inline(always)]
     fn run<A: Arch>(self) {
-        match self.terms {
-            Terms::Moments => self.add(|_, d| [d, d.times(d)]),
-            Terms::Gradients => self.add(|dy, d| [dy, dy.times(d)]),
+        if self.inner < LANES {
+            self.add_rows::<A>();
+        } else {
+            self.add_planes();
         }
     }
 }
 
 impl<T: Real> Sums<'_, T> {
-    #[inline(always)]
-    fn add(self, terms: impl Fn(T, T) -> [T; 2] + Copy) {
-        if self.inner < LANES {
-            self.add_rows(terms);
-        } else {
-            self.add_planes(terms);
-        }
-    }
-
     /// Channel by channel along the inner axis.
     #[inline(always)]
-    fn add_planes(self, terms: impl Fn(T, T) -> [T; 2] + Copy) {
-        let Self { x, dy, channels, inner, centre, sums, .. } = self;
+    fn add_planes(self) {
+        let Self { x, dy, square, channels, inner, centre, sums, .. } = self;
         for (plane, (x, dy)) in x.chunks_exact(inner).zip(dy.chunks_exact(inner)).enumerate() {
             let channel = plane % channels;
             let centre = centre[channel];
             for (x, dy) in x.chunks(SHORT * LANES).zip(dy.chunks(SHORT * LANES)) {
-                let [a, b] = plane_sums(x, dy, centre, terms);
+                let [a, b] = plane_sums(x, dy, square, centre);
                 sums[channel] = [sums[channel][0] + a, sums[channel][1] + b];
             }
         }
     }
 
-    /// All channels of a row at once.
+    /// Row by row.
     #[inline(always)]
-    fn add_rows(self, terms: impl Fn(T, T) -> [T; 2] + Copy) {
-        let Self { x, dy, channels, inner, centre, sums, .. } = self;
+    fn add_rows<A: Arch>(self) {
+        let Self { x, dy, square, channels, inner, centre, sums, .. } = self;
         let row = channels * inner;
         let centre: Vec<T> = (0..row).map(|i| centre[i / inner]).collect();
         let mut short = [vec![T::ZERO; row], vec![T::ZERO; row]];
+        let part = part_of(row);
         for (x, dy) in x.chunks(SHORT * row).zip(dy.chunks(SHORT * row)) {
-            let [first, second] = short.each_mut().map(Vec::as_mut_slice);
-            for (x, dy) in x.chunks_exact(row).zip(dy.chunks_exact(row)) {
-                let (centre, first, second) = (&centre[..row], &mut first[..row], &mut second[..row]);
-                for i in 0..row {
-                    let [a, b] = terms(dy[i], x[i].minus(centre[i]));
-                    (first[i], second[i]) = (first[i].plus(a), second[i].plus(b));
-                }
+            for (x, dy) in x.chunks(part).zip(dy.chunks(part)) {
+                let mut part = Columns { x, dy, square, centre: &centre, short: &mut short };
+                let from = if many::<A>() { part.add::<16>(0) } else { 0 };
+                let from = part.add::<4>(from);
+                part.add::<1>(from);
             }
+            let [first, second] = &mut short;
             for i in 0..row {
                 let sum = &mut sums[i / inner];
                 *sum = [sum[0] + first[i].widen(), sum[1] + second[i].widen()];
@@ -229,19 +268,59 @@ impl<T: Real> Sums<'_, T> {
     }
 }
 
+/// Sums of the columns of a few rows.
+struct Columns<'a, T> {
+    x: &'a [T],
+    dy: &'a [T],
+    square: bool,
+    centre: &'a [T],
+    short: &'a mut [Vec<T>; 2],
+}
+
+impl<T: Real> Columns<'_, T> {
+    /// From a column on, `N` at a time with their sums in registers; the first of those that are left.
+    #[inline(always)]
+    fn add<const N: usize>(&mut self, from: usize) -> usize {
+        let row = self.centre.len();
+        let mut c = from;
+        while c + N <= row {
+            let [a, b] = &*self.short;
+            let [mut first, mut second, centre] = lanes::<T, N, 3>([a, b, self.centre], c);
+            for (x, dy) in self.x.chunks_exact(row).zip(self.dy.chunks_exact(row)) {
+                let (x, dy) = (&x[c..][..N], &dy[c..][..N]);
+                for i in 0..N {
+                    let [a, b] = terms(self.square, dy[i], x[i].minus(centre[i]));
+                    (first[i], second[i]) = (first[i].plus(a), second[i].plus(b));
+                }
+            }
+            self.short[0][c..][..N].copy_from_slice(&first);
+            self.short[1][c..][..N].copy_from_slice(&second);
+            c += N;
+        }
+        c
+    }
+}
+
+/// What is added to both sums.
 #[inline(always)]
-fn plane_sums<T: Real>(x: &[T], dy: &[T], centre: T, terms: impl Fn(T, T) -> [T; 2] + Copy) -> [f64; 2] {
+fn terms<T: Real>(square: bool, dy: T, d: T) -> [T; 2] {
+    let dy = select_unpredictable(square, d, dy);
+    [dy, dy.times(d)]
+}
+
+#[inline(always)]
+fn plane_sums<T: Real>(x: &[T], dy: &[T], square: bool, centre: T) -> [f64; 2] {
     let mut lanes = [[T::ZERO; LANES]; 2];
     let [first, second] = &mut lanes;
     let ((x, x_tail), (dy, dy_tail)) = (x.as_chunks::<LANES>(), dy.as_chunks::<LANES>());
     for (x, dy) in x.iter().zip(dy) {
         for i in 0..LANES {
-            let [a, b] = terms(dy[i], x[i].minus(centre));
+            let [a, b] = terms(square, dy[i], x[i].minus(centre));
             (first[i], second[i]) = (first[i].plus(a), second[i].plus(b));
         }
     }
     for (i, (&x, &dy)) in x_tail.iter().zip(dy_tail).enumerate() {
-        let [a, b] = terms(dy, x.minus(centre));
+        let [a, b] = terms(square, dy, x.minus(centre));
         (first[i], second[i]) = (first[i].plus(a), second[i].plus(b));
     }
     lanes.map(|lanes| lanes.iter().map(|lane| lane.widen()).sum())

@@ -1,12 +1,13 @@
 //! Norms of channels over a batch.
 
 use super::broadcast::same_dtype;
+use super::elementwise::in_place;
 use super::half::via_f32;
 use crate::autodiff::{record, record_many};
 use crate::dispatch_float;
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::kernels::batch_norm::{Sizes, combine, gradient_sums, moments};
+use crate::kernels::batch_norm::{Sizes, denormalize, gradient_sums, moments, normalize};
 use crate::kernels::number::Real;
 use crate::tensor::Tensor;
 use crate::value::Value;
@@ -101,18 +102,30 @@ impl Order {
         Self { axes, back, sizes }
     }
 
-    fn dense(&self, x: &Value) -> Value {
+    /// A value in this order; in its own memory if it lies so.
+    fn dense(&self, x: Value) -> Value {
         x.permuted(&self.axes).contiguous()
     }
 
-    /// `scale dy + slope (x − mean) + shift`, with `by` = `[mean, scale, slope, shift]` of each channel.
-    fn combined<T: Real + Element>(&self, dy: &Value, x: &Value, by: &[[f64; 4]]) -> Result<Value> {
-        let by: Vec<[T; 4]> = by.iter().map(|by| by.map(<T as Element>::from_f64)).collect();
+    /// `slope (x − mean) + shift`, with `by` = `[mean, scale, slope, shift]` of each channel.
+    fn normalized<T: Real + Element>(&self, x: &Value, by: &[[f64; 4]]) -> Result<Value> {
+        let by = rounded::<T>(by);
         let value = Value::build_as(x.dtype(), x.shape(), |out: &mut [T]| {
-            combine(slice(dy), slice(x), self.sizes, &by, out);
+            normalize(slice(x), self.sizes, &by, out);
         })?;
         Ok(value.permuted(&self.back))
     }
+
+    /// `scale dy + slope (x − mean) + shift`, in the memory of `dy` if nobody else holds it.
+    fn denormalized<T: Real + Element>(&self, dy: Value, x: &Value, by: &[[f64; 4]]) -> Result<Value> {
+        let by = rounded::<T>(by);
+        let value = in_place(dy, |dy: &mut [T]| denormalize(slice(x), self.sizes, &by, dy))?;
+        Ok(value.permuted(&self.back))
+    }
+}
+
+fn rounded<T: Element>(by: &[[f64; 4]]) -> Vec<[T; 4]> {
+    by.iter().map(|by| by.map(T::from_f64)).collect()
 }
 
 fn slice<T: Element>(value: &Value) -> &[T] {
@@ -149,7 +162,7 @@ impl Channel {
 fn inference<T: Real + Element>(inputs: [&Tensor; 5], epsilon: f64) -> Result<Tensor> {
     let [x, parameters @ ..] = inputs.map(Tensor::value);
     let order = Order::of(x);
-    let dense = order.dense(x);
+    let dense = order.dense(x.clone());
     let [gamma, beta, mean, variance] = parameters.map(numbers::<T>);
     let known: Vec<Channel> = (0..gamma.len())
         .map(|c| Channel {
@@ -160,14 +173,14 @@ fn inference<T: Real + Element>(inputs: [&Tensor; 5], epsilon: f64) -> Result<Te
         })
         .collect();
     let by: Vec<[f64; 4]> = known.iter().map(|channel| channel.forward()).collect();
-    let value = order.combined::<T>(&dense, &dense, &by)?;
+    let value = order.normalized::<T>(&dense, &by)?;
     Ok(record("batch_norm", inputs, value, |needs| {
         move |gradient: Value| {
-            let dy = order.dense(&gradient);
-            let by: Vec<[f64; 4]> = known.iter().map(|c| [c.mean, c.gamma * c.r, 0.0, 0.0]).collect();
-            let dx = needs[0].then(|| order.combined::<T>(&dy, &dense, &by)).transpose()?;
+            let dy = order.dense(gradient);
             let sums = needs[1..].contains(&true).then(|| unit_sums::<T>(&dy, &dense, &order, &known));
             let sums = sums.unwrap_or_default();
+            let by: Vec<[f64; 4]> = known.iter().map(|c| [c.mean, c.gamma * c.r, 0.0, 0.0]).collect();
+            let dx = needs[0].then(|| order.denormalized::<T>(dy, &dense, &by)).transpose()?;
             let of = |i: usize, value: fn(Channel, [f64; 2]) -> f64| {
                 let each = known.iter().zip(&sums).map(|(&channel, &sums)| value(channel, sums));
                 needs[i].then(|| channels::<T>(&dense, each)).transpose()
@@ -200,7 +213,7 @@ fn training<T: Real + Element>(inputs: [&Tensor; 3], epsilon: f64) -> Result<(Te
         let message = format_args!("no elements to take the mean of in shape {:?}", x.shape());
         return Err(Error::shape("batch_norm_train", message));
     }
-    let dense = order.dense(x);
+    let dense = order.dense(x.clone());
     let [gamma, beta] = parameters.map(numbers::<T>);
     let statistics = moments::<T>(slice(&dense), order.sizes);
     let known: Vec<Channel> = (statistics.iter().zip(gamma.iter().zip(&beta)))
@@ -215,14 +228,14 @@ fn training<T: Real + Element>(inputs: [&Tensor; 3], epsilon: f64) -> Result<(Te
         })
         .collect();
     let by: Vec<[f64; 4]> = known.iter().map(|channel| channel.forward()).collect();
-    let value = order.combined::<T>(&dense, &dense, &by)?;
+    let value = order.normalized::<T>(&dense, &by)?;
     let statistics = [
         channels::<T>(&dense, statistics.iter().map(|[mean, _]| *mean))?,
         channels::<T>(&dense, statistics.iter().map(|[_, variance]| *variance))?,
     ];
     let output = record_many("batch_norm_train", &inputs, value, || {
         move |gradient: Value, flow| {
-            let dy = order.dense(&gradient);
+            let dy = order.dense(gradient);
             let sums = unit_sums::<T>(&dy, &dense, &order, &known);
             if flow.needs(0) {
                 let n = count as f64;
@@ -230,7 +243,7 @@ fn training<T: Real + Element>(inputs: [&Tensor; 3], epsilon: f64) -> Result<(Te
                     let scale = c.gamma * c.r;
                     [c.mean, scale, -scale * c.r * unit / n, -scale * sum / n]
                 });
-                flow.give(0, order.combined::<T>(&dy, &dense, &each.collect::<Vec<_>>())?)?;
+                flow.give(0, order.denormalized::<T>(dy, &dense, &each.collect::<Vec<_>>())?)?;
             }
             flow.give(1, channels::<T>(&dense, sums.iter().map(|[_, unit]| *unit))?)?;
             flow.give(2, channels::<T>(&dense, sums.iter().map(|[sum, _]| *sum))?)
@@ -242,6 +255,8 @@ fn training<T: Real + Element>(inputs: [&Tensor; 3], epsilon: f64) -> Result<(Te
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::DType;
+    use crate::ops::cast::cast_value;
     use crate::ops::check::{assert_close, check_gradients, doubles, numbers, tensor};
 
     #[test]
@@ -284,13 +299,33 @@ mod tests {
     }
 
     #[test]
+    fn a_gradient_that_others_hold_too_is_left_as_it_is() {
+        let inputs = [numbers(&[5, 3], 0), numbers(&[5, 3], 7), numbers(&[3], 1), numbers(&[3], 2)];
+        check_gradients(&inputs, |x| {
+            let one = x[0].batch_norm_train(&x[2], &x[3], 1e-2)?.0;
+            one.add(&x[1].batch_norm(&x[2], &x[3], &x[2], &numbers(&[3], 3).into(), 2.0)?)?.add(&x[1])
+        });
+    }
+
+    #[test]
     fn channels_last_in_memory_stay_there() {
-        let x = Tensor::from(numbers(&[2, 2, 4, 3], 0).permuted(&[0, 3, 1, 2]));
-        let (gamma, beta) = (numbers(&[3], 1).into(), numbers(&[3], 2).into());
-        let (y, ..) = x.batch_norm_train(&gamma, &beta, 1e-5).unwrap();
-        assert_eq!(y.value().layout().strides(), x.value().layout().strides());
-        let (dense, ..) = Tensor::from(x.value().contiguous()).batch_norm_train(&gamma, &beta, 1e-5).unwrap();
-        assert_close(&doubles(y.value()), &doubles(dense.value()), 1e-12);
+        let cases = [(3, DType::F64, 1e-12), (21, DType::F64, 1e-12), (37, DType::F32, 1e-4)];
+        for (channels, dtype, tolerance) in cases {
+            let cast = |value: Value| cast_value(&value, dtype).unwrap();
+            let x = cast(numbers(&[3, 7, 8, channels], 0)).permuted(&[0, 3, 1, 2]);
+            let [gamma, beta] = [1, 2].map(|seed| Tensor::from(cast(numbers(&[channels], seed))));
+            let weights = Tensor::from(cast(numbers(x.shape(), 3)));
+            let train = |x: &Value| {
+                let x = Tensor::from(x.clone()).autodiff().require_grad().unwrap();
+                let (y, ..) = x.batch_norm_train(&gamma, &beta, 1e-5).unwrap();
+                let grads = y.mul(&weights).unwrap().backward().unwrap();
+                (y.value().clone(), x.grad(&grads).unwrap().clone())
+            };
+            let ((y, dx), (dense, dense_dx)) = (train(&x), train(&x.contiguous()));
+            assert_eq!(y.layout().strides(), x.layout().strides());
+            assert_close(&doubles(&y), &doubles(&dense), tolerance);
+            assert_close(&doubles(&dx), &doubles(&dense_dx), tolerance);
+        }
     }
 
     #[test]

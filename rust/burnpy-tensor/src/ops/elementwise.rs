@@ -198,7 +198,8 @@ pub(crate) fn product(gradient: Value, other: &Value, shape: &[usize]) -> Result
     sum_to(product, shape)
 }
 
-fn in_place<T: Pod + Plain>(mut value: Value, change: impl FnOnce(&mut [T])) -> Result<Value> {
+/// A value changed in its own memory if nobody else holds that, else a changed copy in row-major order.
+pub(crate) fn in_place<T: Pod + Plain>(mut value: Value, change: impl FnOnce(&mut [T])) -> Result<Value> {
     if let Some(elements) = value.try_mut::<T>() {
         change(elements);
         return Ok(value);
