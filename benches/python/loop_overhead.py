@@ -6,9 +6,9 @@
 A small model (8-16-3, batch 32, SGD), so that the difference is not lost in the step: the loop runs two metrics (loss,
 accuracy), the file logger and plain lines; the bare loop runs forward, backward and optimizer over the same batches.
 One thread, and the clock of its own CPU time; of the steps of a run the first decile is taken, which neighbours on the
-machine disturb least. Lines of files are made of 64 batches at once, which such a step does not show: the overhead with
-them is of the first decile of means over 64 steps. The share is that one's, of a step of M1 (MLP 784-512-512-10,
-batch 64, Adam), measured in the same way.
+machine disturb least. Lines of files are made of 64 batches at once, which such a step does not show: a 64th of what
+the steps that make them take more, by the first decile of these too, is added for them. The share is that of both, of a
+step of M1 (MLP 784-512-512-10, batch 64, Adam), measured in the same way.
 """
 
 import argparse
@@ -31,6 +31,8 @@ from benches.python import compute
 from benches.python.compute import Line
 
 STEPS = 2000
+LINES = 64
+"""Batches that the file logger makes lines of at once."""
 TICKS: list[float] = []
 """When each training step began."""
 
@@ -55,16 +57,18 @@ def main() -> None:
         "loop, two metrics": loop,
     }
     found: dict[str, list[float]] = {name: [] for name in rows}
-    means: dict[str, list[float]] = {name: [] for name in rows}
+    lines_of_files = []
     for turn in range(args.rounds):
         names = list(rows)
         for name in names[turn % len(names) :] + names[: turn % len(names)]:
-            step, mean = step_us(rows[name])
-            found[name].append(step)
-            means[name].append(mean)
+            steps = steps_s(rows[name])
+            found[name].append(least(steps) * 1e6)
+            if rows[name] is loop:
+                lines_of_files.append(of_lines_s(steps) * 1e6)
     lines = [_line(name, values) for name, values in found.items()]
-    lines.append(_line("overhead of the loop", _over(found)))
-    whole = _over(means)
+    over = [one - other for one, other in zip(found["loop, two metrics"], found["bare loop"], strict=True)]
+    lines.append(_line("overhead of the loop", over))
+    whole = [one + other for one, other in zip(over, lines_of_files, strict=True)]
     lines.append(_line("overhead, with lines of files", whole))
     lines.append(_line("processing an item, caches warm", [processing_us() for _ in range(args.rounds)]))
     m1 = m1_step_us()
@@ -77,24 +81,23 @@ def main() -> None:
     compute.write(out, "Cost of the training loop", lines, about | {"overhead": share})
 
 
-def _over(found: dict[str, list[float]]) -> list[float]:
-    return [one - other for one, other in zip(found["loop, two metrics"], found["bare loop"], strict=True)]
-
-
 def _line(row: str, values: list[float]) -> Line:
     return Line(row, "burnpy", 1, "us", values)
 
 
-def step_us(run: Callable[[int], Any]) -> tuple[float, float]:
-    """A step, from the start of one to that of the next; and one of a mean over 64."""
+def steps_s(run: Callable[[int], Any]) -> list[float]:
+    """Steps, each from its start to that of the next."""
     gc.collect()
     gc.disable()
     TICKS.clear()
     run(STEPS)
     gc.enable()
-    steps = [after - before for before, after in itertools.pairwise(TICKS)]
-    means = [statistics.fmean(steps[first : first + 64]) for first in range(0, len(steps) - 63, 64)]
-    return least(steps) * 1e6, least(means) * 1e6
+    return [after - before for before, after in itertools.pairwise(TICKS)]
+
+
+def of_lines_s(steps: list[float]) -> float:
+    """What lines cost a step: a share of what every 64th step takes more, whichever of them it is."""
+    return (max(least(steps[first::LINES]) for first in range(LINES)) - least(steps)) / LINES
 
 
 def batches(steps: int) -> list[Any]:
