@@ -163,3 +163,14 @@ def test_a_batch_norm_of_a_plain_device_infers() -> None:
     assert not norm.gamma.val().is_autodiff()
     norm(Tensor(BATCH, device=Device.cpu()))
     assert values(norm) == ([0, 0], [1, 1])
+
+
+@pytest.mark.parametrize("channels", [1, 2, 5, 16, 21])
+def test_batch_norm_in_inference_keeps_infinities_and_nan_in_their_place(channels: int) -> None:
+    x = np.zeros((3, channels, 2, 2), np.float32)
+    x[0, 0], x[1, -1], x[2, 0, 0, 0] = np.inf, -np.inf, np.nan
+    norm = nn.BatchNormConfig(channels).init().valid()
+    last = Tensor.from_numpy(np.ascontiguousarray(x.transpose(0, 2, 3, 1))).permute((0, 3, 1, 2))
+    for y in (norm(Tensor.from_numpy(x)).numpy(), norm(last).numpy()):
+        assert (np.isnan(y) == np.isnan(x)).all() and (np.isinf(y) == np.isinf(x)).all()
+        assert (y[0, 0] == np.inf).all() and (y[1, -1] == -np.inf).all()
