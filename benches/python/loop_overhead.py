@@ -31,8 +31,6 @@ from benches.python import compute
 from benches.python.compute import Line
 
 STEPS = 2000
-LINES = 64
-"""Batches that the file logger makes lines of at once."""
 TICKS: list[float] = []
 """When each training step began."""
 
@@ -97,7 +95,9 @@ def steps_s(run: Callable[[int], Any]) -> list[float]:
 
 def of_lines_s(steps: list[float]) -> float:
     """What lines cost a step: a share of what every 64th step takes more, whichever of them it is."""
-    return (max(least(steps[first::LINES]) for first in range(LINES)) - least(steps)) / LINES
+    from burnpy.train.logger.file_metric_logger import _BATCHES as batches
+
+    return (max(least(steps[first::batches]) for first in range(batches)) - least(steps)) / batches
 
 
 def batches(steps: int) -> list[Any]:

@@ -174,3 +174,6 @@ def test_batch_norm_in_inference_keeps_infinities_and_nan_in_their_place(channel
     for y in (norm(Tensor.from_numpy(x)).numpy(), norm(last).numpy()):
         assert (np.isnan(y) == np.isnan(x)).all() and (np.isinf(y) == np.isinf(x)).all()
         assert (y[0, 0] == np.inf).all() and (y[1, -1] == -np.inf).all()
+    tracked = Tensor.from_numpy(x).require_grad()
+    gradient = tracked.grad(norm(tracked).backward())
+    assert gradient is not None and np.allclose(gradient.numpy(), 1.0 / np.sqrt(1.0 + 1e-5), rtol=1e-6)

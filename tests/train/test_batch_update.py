@@ -12,7 +12,8 @@ from burnpy.train.failure import MetricError
 from burnpy.train.logger import FileMetricLogger, InMemoryMetricLogger
 from burnpy.train.metric import AccuracyMetric, AurocMetric, LossMetric, NumericEntry, PerplexityMetric
 from burnpy.train.metric.metric import MetricMetadata
-from burnpy.train.metric.store import BatchUpdate, EventStore, MetricsUpdate, Split, by_metric
+from burnpy.train.metric.store import BatchUpdate, EventStore, MetricsUpdate, Split
+from burnpy.train.metric.store.event import by_metric
 from burnpy.train.metrics_of_split import MetricsOfSplit
 from burnpy.train.renderer import CliMetricsRenderer, MetricsRenderer, MetricState
 from tests.train.updates import numbers

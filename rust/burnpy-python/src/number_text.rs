@@ -18,7 +18,8 @@ pub(crate) fn plain_float(value: f64) -> String {
 /// Lines of a metric file, a number and its weight each: the first two values of every snapshot.
 ///
 /// Raises:
-///     TypeError: a value is no number, or a snapshot has not four values.
+///     TypeError: a value is no number, a snapshot no tuple.
+///     ValueError: a snapshot has not four values.
 ///
 /// Example:
 ///     >>> mean_lines([(0.5, 64, 32.0, 64), (0.25, 8, 34.0, 72)])

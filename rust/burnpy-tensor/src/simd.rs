@@ -208,6 +208,13 @@ fn run_avx512<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<Avx512>()
 }
 
+/// The level is the whole process's: tests that change it, or compare bits, take turns.
+#[cfg(test)]
+pub(crate) fn turn() -> std::sync::MutexGuard<'static, ()> {
+    static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -223,6 +230,7 @@ mod tests {
 
     #[test]
     fn a_kernel_runs_on_every_level_that_the_cpu_has() {
+        let _turn = turn();
         let before = level();
         for level in Level::ALL {
             assert_eq!(set_level(level), level.is_available());

@@ -7,6 +7,7 @@ import pytest
 
 from burnpy.tensor.text import mean_lines
 from burnpy.train import metric as m
+from burnpy.train.metric.mean_metric import MeanText
 from tests.train.metric.golden_burn import manifest, number
 
 NUMBERS = manifest("metrics")["number_texts"]
@@ -99,9 +100,29 @@ def test_a_weight_that_is_no_int_is_written_as_python_has_it() -> None:
     assert entry.serialized == "0.5,2.5" and type(entry).lines([entry]) == "0.5,2.5\n"
 
 
-@pytest.mark.parametrize("snapshot", [("0.5", 1, 0.5, 1), (0.5, 1), 0.5, (None, 1, 0.5, 1)])
-def test_lines_of_what_is_no_snapshot_are_refused(snapshot: Any) -> None:
-    with pytest.raises((TypeError, ValueError)):
+def test_a_derived_class_of_entries_writes_its_own_lines() -> None:
+    class Percent(MeanText):
+        __slots__ = ()
+
+        @property
+        def serialized(self) -> str:
+            return f"{super().serialized}%"
+
+    entry = Percent(m.LossMetric(), (0.5, 1, 0.5, 1))
+    assert Percent.lines([entry, entry]) == "0.5,1%\n0.5,1%\n"
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "error"),
+    [
+        (("0.5", 1, 0.5, 1), TypeError),
+        ((None, 1, 0.5, 1), TypeError),
+        (0.5, TypeError),
+        ((0.5, 1), ValueError),
+    ],
+)
+def test_lines_of_what_is_no_snapshot_are_refused(snapshot: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
         mean_lines([snapshot])
 
 

@@ -11,7 +11,7 @@ from burnpy.train.logger.metric_logger import MetricLogger
 from burnpy.train.logger.text_file import cut, open_fresh, open_to_append, size
 from burnpy.train.metric.numeric_entry import NumericEntry
 from burnpy.train.metric.serialized_entry import SerializedEntry
-from burnpy.train.metric.store import by_metric
+from burnpy.train.metric.store.event import by_metric
 
 if TYPE_CHECKING:
     from burnpy._typing import PathLike

@@ -92,8 +92,7 @@ class SerializedEntry:
             >>> SerializedEntry.lines([SerializedEntry("", "0.5,1"), SerializedEntry("", "N/A")])
             '0.5,1\n'
         """
-        texts = [entry.serialized for entry in entries]
-        return "".join([f"{text}\n" for text in texts if text and text != _ABSENT])
+        return "".join([f"{entry.serialized}\n" for entry in entries if not entry.is_not_available()])
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SerializedEntry):

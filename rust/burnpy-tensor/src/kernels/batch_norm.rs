@@ -66,7 +66,7 @@ pub fn normalize<T: Real>(x: &[T], sizes: Sizes, by: &[[T; 4]], out: &mut [T]) {
 ///
 /// # Panics
 /// As [`normalize`].
-pub fn denormalize<T: Real>(x: &[T], sizes: Sizes, by: &[[T; 4]], dy: &mut [T]) {
+pub fn normalize_backward<T: Real>(x: &[T], sizes: Sizes, by: &[[T; 4]], dy: &mut [T]) {
     walk::<T, true>(x, sizes, by, dy);
 }
 

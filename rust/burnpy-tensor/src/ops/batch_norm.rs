@@ -7,7 +7,7 @@ use crate::autodiff::{record, record_many};
 use crate::dispatch_float;
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::kernels::batch_norm::{Sizes, denormalize, gradient_sums, moments, normalize};
+use crate::kernels::batch_norm::{Sizes, gradient_sums, moments, normalize, normalize_backward};
 use crate::kernels::number::Real;
 use crate::tensor::Tensor;
 use crate::value::Value;
@@ -117,9 +117,9 @@ impl Order {
     }
 
     /// `scale dy + slope (x − mean) + shift`, in the memory of `dy` if nobody else holds it.
-    fn denormalized<T: Real + Element>(&self, dy: Value, x: &Value, by: &[[f64; 4]]) -> Result<Value> {
+    fn normalized_backward<T: Real + Element>(&self, dy: Value, x: &Value, by: &[[f64; 4]]) -> Result<Value> {
         let by = rounded::<T>(by);
-        let value = in_place(dy, |dy: &mut [T]| denormalize(slice(x), self.sizes, &by, dy))?;
+        let value = in_place(dy, |dy: &mut [T]| normalize_backward(slice(x), self.sizes, &by, dy))?;
         Ok(value.permuted(&self.back))
     }
 }
@@ -179,8 +179,8 @@ fn inference<T: Real + Element>(inputs: [&Tensor; 5], epsilon: f64) -> Result<Te
             let dy = order.dense(gradient);
             let sums = needs[1..].contains(&true).then(|| unit_sums::<T>(&dy, &dense, &order, &known));
             let sums = sums.unwrap_or_default();
-            let by: Vec<[f64; 4]> = known.iter().map(|c| [c.mean, c.gamma * c.r, 0.0, 0.0]).collect();
-            let dx = needs[0].then(|| order.denormalized::<T>(dy, &dense, &by)).transpose()?;
+            let by: Vec<[f64; 4]> = known.iter().map(|c| [0.0, 0.0, c.gamma * c.r, 0.0]).collect();
+            let dx = needs[0].then(|| order.normalized::<T>(&dy, &by)).transpose()?;
             let of = |i: usize, value: fn(Channel, [f64; 2]) -> f64| {
                 let each = known.iter().zip(&sums).map(|(&channel, &sums)| value(channel, sums));
                 needs[i].then(|| channels::<T>(&dense, each)).transpose()
@@ -243,7 +243,7 @@ fn training<T: Real + Element>(inputs: [&Tensor; 3], epsilon: f64) -> Result<(Te
                     let scale = c.gamma * c.r;
                     [c.mean, scale, -scale * c.r * unit / n, -scale * sum / n]
                 });
-                flow.give(0, order.denormalized::<T>(dy, &dense, &each.collect::<Vec<_>>())?)?;
+                flow.give(0, order.normalized_backward::<T>(dy, &dense, &each.collect::<Vec<_>>())?)?;
             }
             flow.give(1, channels::<T>(&dense, sums.iter().map(|[_, unit]| *unit))?)?;
             flow.give(2, channels::<T>(&dense, sums.iter().map(|[sum, _]| *sum))?)

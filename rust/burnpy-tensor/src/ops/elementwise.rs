@@ -198,7 +198,8 @@ pub(crate) fn product(gradient: Value, other: &Value, shape: &[usize]) -> Result
     sum_to(product, shape)
 }
 
-/// A value changed in its own memory if nobody else holds that, else a changed copy in row-major order.
+/// A value changed in its own memory if that is in row-major order and nobody else holds it, else a changed copy in that
+/// order.
 pub(crate) fn in_place<T: Pod + Plain>(mut value: Value, change: impl FnOnce(&mut [T])) -> Result<Value> {
     if let Some(elements) = value.try_mut::<T>() {
         change(elements);

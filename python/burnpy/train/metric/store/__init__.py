@@ -6,7 +6,6 @@ from burnpy.train.metric.store.event import (
     Event,
     MetricsUpdate,
     NumericMetricUpdate,
-    by_metric,
 )
 from burnpy.train.metric.store.event_store import EventStore, EventStoreClient, mean_of
 from burnpy.train.metric.store.split import Aggregate, Direction, Split
@@ -22,6 +21,5 @@ __all__ = [
     "MetricsUpdate",
     "NumericMetricUpdate",
     "Split",
-    "by_metric",
     "mean_of",
 ]

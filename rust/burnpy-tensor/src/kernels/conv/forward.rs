@@ -34,7 +34,7 @@ pub fn conv<T: ConvElement>(
     relu: bool,
     out: &mut [T],
 ) {
-    if T::TILED && winograd::fits(shape) {
+    if winograd::fits::<T>(shape) {
         return winograd::conv(shape, x, weights, bias, relu, out);
     }
     let slide = T::slide();
@@ -66,7 +66,7 @@ pub fn conv_input_gradient<T: ConvElement>(
     bias: Option<&[T]>,
     out: &mut [T],
 ) {
-    if T::TILED && winograd::fits(shape) {
+    if winograd::fits::<T>(shape) {
         return winograd::conv_input_gradient(shape, gradient, weights, bias, out);
     }
     let slide = T::slide();

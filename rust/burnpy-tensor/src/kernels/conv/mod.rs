@@ -1,5 +1,5 @@
-//! Convolutions, directly: no matrix of windows is ever made. Kernels of 3 × 3 with a stride of 1 go by tiles, in fewer
-//! products (`winograd`).
+//! Convolutions: no matrix of windows is ever made. Kernels of 3 × 3 with a stride of 1 go by tiles, in fewer products
+//! (`winograd`), the others directly.
 //!
 //! Outputs and gradients of inputs are written channels last. A task takes some rows of them, brings the elements of
 //! the source that they need into one block of channels-last rows with the zeros around them, unless they lie like that

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::parallel::{num_threads, set_num_threads};
-use crate::simd::{Level, level, set_level};
+use crate::simd::{Level, level, set_level, turn};
 
 /// What both ways give, one product after the other.
 struct Naive {
@@ -166,14 +166,11 @@ fn shapes() -> impl Strategy<Value = ConvShape> {
     })
 }
 
-/// Levels are the whole process's: tests that change them take turns.
-static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
     #[test]
     fn all_sums_are_those_of_the_definition(shape in shapes(), last in any::<bool>()) {
-        let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let _turn = turn();
         let before = level();
         for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
             set_level(level);
@@ -206,8 +203,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
     fn sums_by_tiles_are_those_of_the_definition(shape in tiled(), last in any::<bool>()) {
-        prop_assume!(winograd::fits(&shape));
-        let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        prop_assume!(winograd::fits::<f32>(&shape));
+        let _turn = turn();
         let before = level();
         for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
             set_level(level);
@@ -220,6 +217,7 @@ proptest! {
 
 #[test]
 fn tiles_of_a_flipped_slice_are_those_of_its_copy() {
+    let _turn = turn();
     let axis = ConvAxis { input: 9, output: 9, kernel: 3, stride: 1, dilation: 1, pad: 1 };
     let shape = ConvShape { batch: 2, groups: 1, inputs: 32, outputs: 32, axes: [ConvAxis::ONE, axis, axis] };
     // 32 of 48 channels from the eighth on, rows from the last to the first, every other pixel of 18.
@@ -238,7 +236,7 @@ fn tiles_of_a_flipped_slice_are_those_of_its_copy() {
         }
     }
     let dense = images(&copy, 32, [1, 9, 9], [1, 32]);
-    assert!(winograd::fits(&shape));
+    assert!(winograd::fits::<f32>(&shape));
     let results = [view, dense].map(|x| {
         let [mut out, mut dx, mut dw] = [copy.len(), copy.len(), w.len()].map(|len| vec![0.0f32; len]);
         conv(&shape, &x, &w, None, true, &mut out);
@@ -251,11 +249,58 @@ fn tiles_of_a_flipped_slice_are_those_of_its_copy() {
 }
 
 #[test]
+fn tiles_of_an_image_do_not_depend_on_the_others() {
+    let _turn = turn();
+    for size in [9, 14, 57] {
+        let axis = ConvAxis { input: size, output: size, kernel: 3, stride: 1, dilation: 1, pad: 1 };
+        let shape = |batch| ConvShape {
+            batch,
+            groups: 1,
+            inputs: 32,
+            outputs: 32,
+            axes: [ConvAxis::ONE, axis, axis],
+        };
+        let len = size * size * 32;
+        let [x, w] = [numbers(8 * len, 1), numbers(32 * 32 * 9, 2)]
+            .map(|all| all.into_iter().map(|x| x as f32).collect::<Vec<f32>>());
+        let made = |x: &[f32]| {
+            let (mut out, mut dx) = (vec![0.0f32; x.len()], vec![0.0f32; x.len()]);
+            let view = images(x, 32, [1, size, size], [1, 32]);
+            conv(&shape(x.len() / len), &view, &w, None, false, &mut out);
+            conv_input_gradient(&shape(x.len() / len), &view, &w, None, &mut dx);
+            [out, dx]
+        };
+        let ([all, all_dx], [last, last_dx]) = (made(&x), made(&x[7 * len..]));
+        assert!(all[7 * len..] == last && all_dx[7 * len..] == last_dx, "{size}");
+    }
+}
+
+#[test]
+fn what_is_not_finite_reaches_the_outputs_that_read_it_by_tiles_too() {
+    let axis = ConvAxis { input: 9, output: 9, kernel: 3, stride: 1, dilation: 1, pad: 1 };
+    let shape = ConvShape { batch: 1, groups: 1, inputs: 32, outputs: 32, axes: [ConvAxis::ONE, axis, axis] };
+    let w: Vec<f32> = numbers(32 * 32 * 9, 2).into_iter().map(|x| x as f32).collect();
+    for (at, number) in (0..81).zip([f32::NAN, f32::INFINITY, f32::NEG_INFINITY].into_iter().cycle()) {
+        let mut x = vec![0.5f32; 81 * 32];
+        x[at * 32 + at % 32] = number;
+        let view = images(&x, 32, [1, 9, 9], [1, 32]);
+        let (mut out, mut dx) = (vec![0.0f32; x.len()], vec![0.0f32; x.len()]);
+        conv(&shape, &view, &w, None, false, &mut out);
+        conv_input_gradient(&shape, &view, &w, None, &mut dx);
+        for (i, (y, dx)) in out.iter().zip(&dx).enumerate() {
+            let far = |a: usize, b: usize| a.abs_diff(b) > 1;
+            let reads = !far(i / 32 / 9, at / 9) && !far(i / 32 % 9, at % 9);
+            assert!(y.is_finite() != reads && dx.is_finite() != reads, "{i}, {number} at {at}");
+        }
+    }
+}
+
+#[test]
 fn sums_of_small_integers_by_tiles_are_exact() {
     let axis = |input, pad, output| ConvAxis { input, output, kernel: 3, stride: 1, dilation: 1, pad };
     for (h, w) in [(axis(13, 1, 13), axis(8, 0, 6)), (axis(7, 3, 11), axis(9, 2, 11))] {
         let shape = ConvShape { batch: 3, groups: 1, inputs: 24, outputs: 40, axes: [ConvAxis::ONE, h, w] };
-        assert!(winograd::fits(&shape));
+        assert!(winograd::fits::<f32>(&shape));
         check(&shape, |x| (8.0 * x).round() as f32, true, 0.0);
     }
 }
@@ -271,13 +316,19 @@ fn more_steps_than_one_part_and_more_rows_than_one_task_are_added_up_in_order() 
 
 #[test]
 fn bits_depend_neither_on_threads_nor_on_strides() {
-    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _turn = turn();
     let before = num_threads();
     let axis = ConvAxis { input: 15, output: 8, kernel: 3, stride: 2, dilation: 1, pad: 1 };
     let even = ConvAxis { input: 15, output: 15, kernel: 3, stride: 1, dilation: 1, pad: 1 };
-    for (groups, axis) in [(1, axis), (2, axis), (24, axis), (1, even)] {
-        let (inputs, outputs) = (24 / groups, 24 / groups);
-        let shape = ConvShape { batch: 9, groups, inputs, outputs, axes: [ConvAxis::ONE, axis, axis] };
+    // By tiles, of one image and of several in a task, and gradients of weights in one chunk, in two and in five.
+    let tall = ConvAxis { input: 57, output: 57, ..even };
+    let cases =
+        [(1, 9, axis), (2, 9, axis), (24, 9, axis), (1, 3, even), (1, 9, even), (1, 20, even), (1, 2, tall)];
+    for (groups, batch, axis) in cases {
+        let channels = if axis.stride == 1 { 32 } else { 24 / groups };
+        let (inputs, outputs) = (channels, channels);
+        let shape = ConvShape { batch, groups, inputs, outputs, axes: [ConvAxis::ONE, axis, axis] };
+        assert_eq!(winograd::fits::<f32>(&shape), axis.stride == 1);
         let results = [(1, true), (2, true), (3, false), (1, false)].map(|(threads, last)| {
             set_num_threads(threads);
             all(&shape, |x| x as f32, last).0

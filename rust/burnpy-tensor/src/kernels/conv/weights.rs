@@ -42,7 +42,7 @@ pub fn conv_weight_gradient<T: ConvElement>(
 ) {
     let outputs = shape.groups * shape.outputs;
     assert_eq!(weights.len(), outputs * shape.inputs * shape.taps(), "gradients of weights");
-    if T::TILED && winograd::fits(shape) {
+    if winograd::fits::<T>(shape) {
         return winograd::conv_weight_gradient(shape, x, gradient, weights, biases);
     }
     let sum = Sum::new(shape, x, gradient);

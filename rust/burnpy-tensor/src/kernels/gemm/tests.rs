@@ -1,16 +1,8 @@
 //! Products against sums in `f64`, on every level that the CPU has.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use super::*;
 use crate::parallel::{num_threads, set_num_threads};
-use crate::simd::{Level, level, set_level};
-
-/// Level and threads are the process's: tests that change them take turns.
-fn turn() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
-}
+use crate::simd::{Level, level, set_level, turn};
 
 /// Runs `run` on all levels.
 fn on_every_level(run: impl Fn()) {

@@ -7,8 +7,8 @@
 //! inputs are such a convolution too, and those of weights `Gᵀ [Σ (A dY Aᵀ) ⊙ (Bᵀ d B)] G`.
 //!
 //! Rounding errors are of the size of the definition's: smaller for outputs, whose sums are shorter, and up to twice as
-//! large for gradients of weights. An element that is not finite makes all four outputs of the tiles that read it NaN,
-//! also those up to two pixels away, which the definition leaves alone.
+//! large for gradients of weights. What is not finite reaches the same outputs as by the definition, but infinities may
+//! become NaN there; of gradients of weights it also reaches those that a pixel at the edge has no part in.
 
 mod sums;
 mod transform;
@@ -30,33 +30,35 @@ use transform::LANES;
 /// Elements of a tile's input, and so matrices.
 const PLACES: usize = 16;
 
-/// Outputs times inputs to outputs plus inputs: below, the way to the matrices and back costs more than it saves.
-const CHANNELS: usize = 14;
+/// Outputs times inputs to outputs plus inputs, at least: below, the way of inputs and outputs to the matrices and back
+/// costs more than it saves.
+const LEAST_RATIO: usize = 14;
 
-/// Tiles of an image below which the weights' way does.
-const TILES: usize = 16;
+/// Tiles of an image, at least: below, the way of the weights costs more.
+const LEAST_TILES: usize = 16;
 
 /// What lies between two matrices beside their elements: with none, the elements of one tile would all fall into the
 /// same few lines of a cache.
 const GAP: usize = 16;
 
 /// Whether a convolution, and its gradients, are made like that: a question of its shape alone, and not of its batch.
-pub(super) fn fits(shape: &ConvShape) -> bool {
+pub(super) fn fits<T: ConvElement>(shape: &ConvShape) -> bool {
     let [depth, height, width] = shape.axes;
     let is_plain = |axis: ConvAxis| axis.kernel == 3 && axis.stride == 1 && axis.dilation == 1;
     let (ins, outs) = (shape.inputs, shape.outputs);
     let pays = |[height, width]: [usize; 2]| {
         let tiles = height.div_ceil(2) * width.div_ceil(2);
         // At least three products of the definition for two.
-        tiles >= TILES && 9 * height * width * 2 >= PLACES * tiles * 3
+        tiles >= LEAST_TILES && 9 * height * width * 2 >= PLACES * tiles * 3
     };
-    depth == ConvAxis::ONE
+    T::TILED
+        && depth == ConvAxis::ONE
         && is_plain(height)
         && is_plain(width)
         && shape.groups == 1
         && ins.is_multiple_of(LANES)
         && outs.is_multiple_of(LANES)
-        && ins * outs >= CHANNELS * (ins + outs)
+        && ins * outs >= LEAST_RATIO * (ins + outs)
         && pays([height.input, width.input])
         && pays([height.output, width.output])
 }
@@ -99,7 +101,7 @@ struct Pixels<'a, T> {
 }
 
 impl<'a, T: ConvElement> Pixels<'a, T> {
-    /// Runs `run` with images as they are, or with a copy whose channels are neighbours.
+    /// Runs `run` with images as they are, or with a copy of all of them whose channels are neighbours.
     fn with<R>(
         images: &Images<'_, T>,
         (batch, channels, size): (usize, usize, [usize; 2]),

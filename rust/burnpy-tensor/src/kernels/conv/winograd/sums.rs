@@ -138,31 +138,46 @@ impl<'a, T: ConvElement> Walk<'a, T> {
         }
         let block = (TURNED / (PLACES * self.weights.ins)).clamp(BLOCK[0], BLOCK[1]);
         let task = self.rows_of_task(rows, block);
-        parallel::chunks_mut(out, task * row_len, |i, out| {
-            let first = i * task;
-            let tiles = tiles(first..first + out.len() / row_len, self.size);
-            let block = even(tiles.len(), block);
-            let mut turned = Matrices::new::<T>(block, self.weights.ins);
-            let mut sums = Matrices::new::<T>(block, self.weights.columns);
-            for tiles in tiles.chunks(block) {
-                crate::simd::dispatch(Inputs {
-                    source: self.source,
-                    tiles,
-                    pads: self.pads,
-                    place: turned.place,
-                    out: turned.numbers.numbers(),
-                });
-                self.add_up(tiles, &turned, &mut sums, first * width, out);
-            }
-        });
+        if task >= height {
+            return parallel::chunks_mut(out, task * row_len, |i, out| self.rows(i * task, block, out));
+        }
+        // Tiles of an image begin with its first row, wherever it is in the batch.
+        for (image, out) in out.chunks_exact_mut(height * row_len).enumerate() {
+            parallel::chunks_mut(out, task * row_len, |i, out| {
+                self.rows(image * height + i * task, block, out)
+            });
+        }
     }
 
-    /// Rows of a task, whole tiles of them: one block at least. Not by the number of threads.
+    /// Some rows from one on, whose tiles are worked on in blocks.
+    fn rows(&self, first: usize, block: usize, out: &mut [T]) {
+        let width = self.size[1];
+        let row_len = width * self.weights.outs;
+        let tiles = tiles(first..first + out.len() / row_len, self.size);
+        let block = even(tiles.len(), block);
+        let mut turned = Matrices::new::<T>(block, self.weights.ins);
+        let mut sums = Matrices::new::<T>(block, self.weights.columns);
+        for tiles in tiles.chunks(block) {
+            crate::simd::dispatch(Inputs {
+                source: self.source,
+                tiles,
+                pads: self.pads,
+                place: turned.place,
+                out: turned.numbers.numbers(),
+            });
+            self.add_up(tiles, &turned, &mut sums, first * width, out);
+        }
+    }
+
+    /// Rows of a task, some of an image or some images: one block at least. Not by the number of threads.
     fn rows_of_task(&self, rows: usize, block: usize) -> usize {
         let [height, width] = self.size;
         let of_block = 2 * block.div_ceil(width.div_ceil(2));
-        let wanted = rows.div_ceil(TASKS).max(of_block).next_multiple_of(2);
-        if wanted >= height { wanted.div_ceil(height) * height } else { wanted }
+        let wanted = rows.div_ceil(TASKS).max(of_block);
+        if wanted >= height {
+            return wanted.div_ceil(height) * height;
+        }
+        height.div_ceil(TASKS).max(of_block).next_multiple_of(2)
     }
 
     /// Writes the pixels of some tiles to rows that begin with pixel `first`.

@@ -1,10 +1,5 @@
 //! Tiles to the elements of the sixteen matrices, and back.
 
-#![allow(
-    clippy::needless_range_loop,
-    reason = "indices are rows, columns and lanes of several arrays at once"
-)]
-
 use super::super::super::number::Number;
 use super::super::ConvElement;
 use super::{PLACES, Pixels, Tile};
@@ -102,6 +97,7 @@ pub(super) struct Weights<'a, T> {
     pub(super) columns: usize,
 }
 
+#[allow(clippy::needless_range_loop, reason = "indices are those of several arrays at once")]
 impl<T: ConvElement> Kernel for Weights<'_, T> {
     type Output = ();
     const COPIES: Copies = T::COPIES.at_most_two();
@@ -147,6 +143,7 @@ pub(super) struct WeightGradients<'a, T> {
     pub(super) out: &'a mut [T],
 }
 
+#[allow(clippy::needless_range_loop, reason = "as above")]
 impl<T: ConvElement> Kernel for WeightGradients<'_, T> {
     type Output = ();
     const COPIES: Copies = T::COPIES.at_most_two();
@@ -189,6 +186,7 @@ pub(super) struct Inputs<'a, T> {
     pub(super) place: usize,
 }
 
+#[allow(clippy::needless_range_loop, reason = "as above")]
 impl<T: ConvElement> Kernel for Inputs<'_, T> {
     type Output = ();
     const COPIES: Copies = T::COPIES.at_most_two();

@@ -19,7 +19,7 @@ use crate::parallel;
 const BLOCK: usize = 96;
 
 /// Tiles of a chunk, about: its sums are written and read once more for so many products each.
-const TILES: usize = 256;
+const TILES_OF_CHUNK: usize = 256;
 
 /// The element of a tile's gradients that is the sum of all four: row 1, column 1.
 const SUM: usize = 5;
@@ -66,7 +66,7 @@ impl<'a, T: ConvElement> Sum<'a, T> {
         let columns = columns_of(&slide);
         let mut sum = Self { slide, x, gradient, pads, columns, rows, chunks: 1 };
         let tiles = shape.batch * height.div_ceil(2) * width.div_ceil(2);
-        sum.chunks = (tiles / TILES).min(CHUNKS).min(SUMS / sum.len()).max(1);
+        sum.chunks = (tiles / TILES_OF_CHUNK).min(CHUNKS).min(SUMS / sum.len()).max(1);
         sum
     }
 
