@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 
 from burnpy.errors import RecordError, TrainingError
 from burnpy.train import SupervisedTraining
-from burnpy.train.checkpoint import CheckpointerError, FileCheckpointer
+from burnpy.train.checkpoint import CheckpointerError, FileCheckpointer, LearningCheckpointer
 from burnpy.train.metric import LossMetric
 from tests.paths import ROOT
 from tests.train import run
@@ -76,6 +77,41 @@ def test_a_finished_run_that_is_resumed_trains_no_more(tmp_path: Path, whole: Pa
     run.run(tmp_path, EPOCHS, every=None, slow=0.0, stop_at=None)
     assert_same(tmp_path, whole)
     assert (tmp_path / "checkpoint" / f"model-{EPOCHS}.bpk").stat().st_mtime_ns == before
+
+
+def test_what_a_kill_left_of_the_middle_of_an_epoch_goes_also_from_a_finished_run(
+    tmp_path: Path, whole: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    checkpoints, kept = tmp_path / "checkpoint", tmp_path / "kept"
+    run.run(tmp_path, EPOCHS, every=1, slow=0.0, stop_at=BATCHES - 1)
+    (step,) = checkpoints.glob("step-*")
+    shutil.copytree(step, kept)
+    run.run(tmp_path, EPOCHS, every=1, slow=0.0, stop_at=None)
+    assert not step.exists()
+    # A complete one and half of one, both before the last set; and one of which nothing is known but that it is later.
+    for name in (step.name, "step-1", "step-999"):
+        shutil.copytree(kept, checkpoints / name)
+    for name in ("step-1", "step-999"):
+        (checkpoints / name / "trainer.bpk").unlink()
+    run.run(tmp_path, EPOCHS, every=1, slow=0.0, stop_at=None)
+    assert [path.name for path in checkpoints.glob("step-*")] == ["step-999"]
+    assert "passed over an incomplete checkpoint" in caplog.text
+    assert_same(tmp_path, whole)
+
+
+def test_a_set_that_cannot_be_deleted_is_no_reason_to_stop(
+    tmp_path: Path, whole: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run.run(tmp_path, EPOCHS, every=1, slow=0.0, stop_at=None)
+    (tmp_path / "checkpoint" / "step-1").mkdir()
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "read-only")
+
+    monkeypatch.setattr(LearningCheckpointer, "_delete", refuse)
+    run.run(tmp_path, EPOCHS, every=1, slow=0.0, stop_at=None)
+    assert f"checkpoints before epoch {EPOCHS} stay in" in caplog.text
+    assert_same(tmp_path, whole)
 
 
 def start(folder: Path, *more: str) -> subprocess.Popen[str]:

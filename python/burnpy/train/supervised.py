@@ -489,7 +489,9 @@ class SupervisedTraining:
         if found is None:
             return 1
         checkpointer.load(learner, found)
-        return components.state.restore(found, learner, components)
+        starting_epoch = components.state.restore(found, learner, components)
+        checkpointer.clear_steps_before(found)
+        return starting_epoch
 
 
 def _flat(metrics: Sequence[Any]) -> list[Any]:

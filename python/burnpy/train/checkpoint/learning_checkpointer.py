@@ -199,10 +199,27 @@ class LearningCheckpointer:
     def _clean(self, key: int | str, delete: Sequence[int]) -> None:
         for old in delete:
             self._delete(old)
-        for step in step_keys(self.folder):
-            if step != key:
-                self._delete(step)
-                _remove_all(below(self.folder, step))
+        self._delete_steps([step for step in step_keys(self.folder) if step != key])
+
+    def _delete_steps(self, steps: Sequence[str]) -> None:
+        for step in steps:
+            self._delete(step)
+            _remove_all(below(self.folder, step))
+
+    def clear_steps_before(self, found: CheckpointSet) -> None:
+        """Delete sets of the middle of an epoch that a complete set is later than.
+
+        A process that is killed between writing a set and deleting those before it leaves them. What cannot be deleted
+        stays, with a warning.
+        """
+        if found.trainer is None:
+            return
+        done, _ = found.steps()
+        try:
+            steps = [step for step in step_keys(self.folder) if step != found.key]
+            self._delete_steps([step for step in steps if int(step.removeprefix("step-")) <= done])
+        except Exception as error:
+            _LOG.warning("checkpoints before %s stay in %s: %s", describe(found.key), self.folder, error)
 
     def _delete(self, key: int | str) -> None:
         # The mark first: what is left after a crash is no set.
