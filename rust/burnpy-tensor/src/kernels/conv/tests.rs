@@ -148,6 +148,18 @@ fn check<T: ConvElement + Into<f64>>(shape: &ConvShape, from: impl Fn(f64) -> T,
     }
 }
 
+/// Both widths, with the instructions of each level that the CPU has.
+fn check_on_every_level(shape: &ConvShape, last: bool) {
+    let _turn = turn();
+    let before = level();
+    for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
+        set_level(level);
+        check(shape, |x| x as f32, last, 2e-5);
+        check(shape, |x| x, last, 1e-12);
+    }
+    set_level(before);
+}
+
 fn axis(largest: usize) -> impl Strategy<Value = ConvAxis> {
     (1..=largest, 1..4usize, 1..4usize, 1..3usize, 0..3usize, 0..3usize).prop_filter_map(
         "the kernel fits",
@@ -170,14 +182,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
     #[test]
     fn all_sums_are_those_of_the_definition(shape in shapes(), last in any::<bool>()) {
-        let _turn = turn();
-        let before = level();
-        for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
-            set_level(level);
-            check(&shape, |x| x as f32, last, 2e-5);
-            check(&shape, |x| x, last, 1e-12);
-        }
-        set_level(before);
+        check_on_every_level(&shape, last);
     }
 }
 
@@ -204,14 +209,7 @@ proptest! {
     #[test]
     fn sums_by_tiles_are_those_of_the_definition(shape in tiled(), last in any::<bool>()) {
         prop_assume!(winograd::fits::<f32>(&shape));
-        let _turn = turn();
-        let before = level();
-        for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
-            set_level(level);
-            check(&shape, |x| x as f32, last, 2e-5);
-            check(&shape, |x| x, last, 1e-12);
-        }
-        set_level(before);
+        check_on_every_level(&shape, last);
     }
 }
 

@@ -58,6 +58,11 @@ pub fn conv_weight_gradient<T: ConvElement>(
     sum.unpack(&sums[..sum.len()], weights, biases);
 }
 
+/// Parts that the panels of a chunk are made in: several if there are few chunks.
+pub(super) fn parts_of(panels: usize, chunks: usize) -> usize {
+    if chunks >= 4 { 1 } else { (1..=4).rev().find(|&n| panels.is_multiple_of(n)).unwrap_or(1) }
+}
+
 /// Adds all chunks of `len` sums to the first.
 pub(super) fn add_chunks<T: ConvElement>(sums: &mut [T], len: usize) {
     const PART: usize = 16 << 10;
@@ -137,8 +142,7 @@ impl<'a, T: ConvElement> Sum<'a, T> {
     /// The sums of all chunks, each by itself; panels are shared out too if there are few chunks.
     fn make(&self, sums: &mut [T]) {
         let panels = self.panels();
-        let parts =
-            if self.chunks >= 4 { 1 } else { (1..=4).rev().find(|&n| panels.is_multiple_of(n)).unwrap_or(1) };
+        let parts = parts_of(panels, self.chunks);
         let part = panels / parts;
         let units = self.boxes.len().div_ceil(self.unit);
         parallel::chunks_mut(sums, part * self.panel_len(), |i, sums| {

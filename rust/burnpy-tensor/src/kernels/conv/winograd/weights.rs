@@ -10,7 +10,7 @@ use super::super::super::simd::{Run, Runs, Slide, Start, Sums, Target};
 use super::super::ConvElement;
 use super::super::pack::Images;
 use super::super::plan::ConvShape;
-use super::super::weights::{CHUNKS, SUMS, add_chunks};
+use super::super::weights::{CHUNKS, SUMS, add_chunks, parts_of};
 use super::transform::{Gradients, Inputs, LANES, WeightGradients};
 use super::{Matrices, PLACES, Pixels, columns_of, even, tiles};
 use crate::parallel;
@@ -87,8 +87,7 @@ impl<'a, T: ConvElement> Sum<'a, T> {
     /// The sums of all chunks, each by itself; panels are shared out too if there are few chunks.
     fn make(&self, sums: &mut [T]) {
         let panels = self.panels();
-        let parts =
-            if self.chunks >= 4 { 1 } else { (1..=4).rev().find(|&n| panels.is_multiple_of(n)).unwrap_or(1) };
+        let parts = parts_of(panels, self.chunks);
         let part = panels / parts;
         parallel::chunks_mut(sums, part * self.panel_len(), |i, sums| {
             let (chunk, first) = (i / parts, i % parts * part);
